@@ -1,7 +1,7 @@
 /** The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key itself. */
 
+import { Instant, Sha256Hex, Ulid } from "eventstore-less/encoding";
 import { z } from "zod";
-import { Instant, Sha256Hex, Ulid } from "../src/encoding/text_forms.ts";
 
 /** Longest `label` of a key, in UTF-16 code units. */
 export const LABEL_MAX_LENGTH = 100;

@@ -1,7 +1,7 @@
 /** A category of animals with its name, and the events by which it gets and loses the name. */
 
+import { objectEncoder } from "eventstore-less/encoding";
 import { z } from "zod";
-import { objectEncoder } from "../src/encoding/object_encoder.ts";
 import { int64, text } from "./pet.ts";
 
 /** Longest name of a category, in Unicode code points. */

@@ -1,8 +1,7 @@
 /** An animal: its fields, and what follows from them. */
 
+import { INT64_MAX, INT64_MIN, objectEncoder } from "eventstore-less/encoding";
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "../src/encoding/int64.ts";
-import { objectEncoder } from "../src/encoding/object_encoder.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;

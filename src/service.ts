@@ -1,3 +1,17 @@
+import {
+  type Appender,
+  BackgroundWork,
+  createInstance,
+  EventFeed,
+  Followers,
+  type HeadReader,
+  IdempotencyKeySweep,
+  type Runtime,
+  secondsSinceEvent,
+} from "eventstore-less";
+import { type Store, type StoreDamagedError, StoreFullError } from "eventstore-less/store";
+import type { EventBody } from "../events/all_events.ts";
+import { APPLICATION } from "./application.ts";
 import { BodyReader } from "./api/requests/request_body.ts";
 import { API_OPERATIONS, type ApiOperation } from "./http/api_operations.ts";
 import { checkReadiness, type PublicDeps, publicOperations } from "./http/public_operations.ts";
@@ -5,12 +19,6 @@ import { createHandler, type HandlerDeps } from "./http/handler.ts";
 import { RouteTable } from "./http/routes.ts";
 import type { RequestHandler } from "./runtime/service_request.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
-import { BackgroundWork, EventFeed, Followers } from "eventstore-less/feed";
-import { createInstance, IdempotencyKeySweep } from "eventstore-less/instance";
-import type { Runtime } from "./runtime/runtime.ts";
-import type { Appender } from "eventstore-less/append";
-import type { HeadReader } from "eventstore-less/head";
-import { secondsSinceEvent } from "eventstore-less/log";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { CategoryReader } from "./categories/category_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
@@ -18,13 +26,11 @@ import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
-import type { Store } from "eventstore-less/store";
-import { type StoreDamagedError, StoreFullError } from "eventstore-less/errors";
 import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
-  appender: Appender;
+  appender: Appender<EventBody>;
   index: PetIndexReader;
   /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
   endWaiting(): void;
@@ -72,6 +78,7 @@ export function createService(options: ServiceOptions): Service {
   const common = { runtime, report, instrumentation };
   const { appender, heads, store } = createInstance({
     ...common,
+    application: APPLICATION,
     appendLimitMs,
     store: options.store,
     onCommitted(committed) {
@@ -94,7 +101,7 @@ export function createService(options: ServiceOptions): Service {
     storeDamage,
   });
   const categories = new CategoryReader({ heads, runtime, store, storeDamage });
-  const feed = new EventFeed(store, background);
+  const feed = new EventFeed(APPLICATION, store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({
     heads,
@@ -143,7 +150,8 @@ export function createService(options: ServiceOptions): Service {
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
-    "event.age.seconds": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "event.age.seconds": () =>
+      secondsSinceEvent(APPLICATION, store, runtime, heads.latest?.head.position),
     "index.fill.seconds": () => index.fillSeconds,
     "ready": async () => Number(await isReady()),
     "key.expiry.time.seconds": async () => {
@@ -157,7 +165,14 @@ export function createService(options: ServiceOptions): Service {
     },
   });
   const isStoreSound = () => appender.fault === undefined && store.damage === undefined;
-  const sweep = new IdempotencyKeySweep({ ...common, background, heads, store, isStoreSound });
+  const sweep = new IdempotencyKeySweep({
+    ...common,
+    application: APPLICATION,
+    background,
+    heads,
+    store,
+    isStoreSound,
+  });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();

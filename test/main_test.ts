@@ -1,8 +1,8 @@
+import { sha256Hex } from "eventstore-less";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_key.ts";
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
-import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { expectTaskFails, runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";

@@ -1,20 +1,19 @@
-import { acceptUnlessRestoring, openFileToRead, OpenStoreError } from "eventstore-less/store/open";
-import { EMPTY_HEAD, GUARD_KEYS } from "eventstore-less/head";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { audit, type AuditOptions, type AuditReport, Findings } from "eventstore-less/tools";
+import { acceptUnlessRestoring, EMPTY_HEAD, GUARD_KEYS, systemRuntime } from "eventstore-less";
 import {
   expectSoundTables,
+  type FileLocation,
   NO_WRITER,
+  openFileToRead,
+  OpenStoreError,
   type SqliteReader,
   SqliteStore,
-} from "eventstore-less/store/file";
-import type { FileLocation } from "eventstore-less/store/location";
-import { StoreDamagedError } from "eventstore-less/errors";
+  StoreDamagedError,
+} from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
 import { expectAcceptable } from "../cli/with_reader.ts";
-import { audit } from "../verify/audit.ts";
-import { type AuditReport, Findings } from "../verify/findings.ts";
-import type { AuditOptions } from "../verify/log_audit.ts";
 import { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** Audits the configured store, also if its file is damaged. */
@@ -23,8 +22,8 @@ export async function auditStore(options: AuditOptions): Promise<AuditReport> {
   if (location.kind === "file") return await auditFile(location, options);
   const readExpiringRecords = expiringRecordsOf(location);
   return await withRetryingStore(
-    { accept: acceptUnlessRestoring },
-    (deps) => audit({ ...deps, readExpiringRecords }, options),
+    { accept: (store) => acceptUnlessRestoring(APPLICATION, store) },
+    (deps) => audit({ application: APPLICATION, ...deps, readExpiringRecords }, options),
   );
 }
 
@@ -33,7 +32,8 @@ export async function auditStore(options: AuditOptions): Promise<AuditReport> {
  * cannot open a file on a read-only file system.
  */
 async function auditFile(location: FileLocation, options: AuditOptions): Promise<AuditReport> {
-  const deps = { runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(location) };
+  const readExpiringRecords = expiringRecordsOf(location);
+  const deps = { application: APPLICATION, runtime: systemRuntime, readExpiringRecords };
   try {
     using reader = await openFileToRead(location);
     const damage = await damageOfFile(location, reader);
@@ -48,7 +48,7 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
     }
   } catch (error) {
     if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
-    return new Findings(error.damage).report(EMPTY_HEAD);
+    return new Findings(APPLICATION, error.damage).report(EMPTY_HEAD);
   }
 }
 

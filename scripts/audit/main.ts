@@ -1,20 +1,24 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
+import { APPLICATION } from "../../src/application.ts";
+import {
+  AuditCheckpoint,
+  auditLines,
+  type AuditReport,
+  describe,
+  formatCounted,
+  PublishedLog,
+  readPublished,
+} from "eventstore-less/tools";
+import { reasonOf } from "eventstore-less";
+import { statOf } from "eventstore-less/store";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
-import { statOf } from "eventstore-less/store/file";
-import { formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { readPublished } from "../published/published_folder.ts";
-import { PublishedLog } from "../published/published_log.ts";
-import { auditLines } from "../verify/audit.ts";
-import { type AuditReport, describe } from "../verify/findings.ts";
-import { AuditCheckpoint } from "../verify/log_audit.ts";
 import { auditStore } from "./audit_store.ts";
 
 await runCommand(COMMANDS.audit, {
@@ -25,7 +29,7 @@ await runCommand(COMMANDS.audit, {
     const options = { checkpoint, published, progress: progressOf("Auditing", "events") };
     const report = file === undefined
       ? await auditStore(options)
-      : await withLog(file, (readLines) => auditLines(readLines(1), options));
+      : await withLog(file, (readLines) => auditLines(APPLICATION, readLines(1), options));
     const extended: string[] = [];
     if (checkpoint !== undefined) extended.push("The log extends the checkpoint.");
     if (published !== undefined) {

@@ -1,23 +1,30 @@
+import {
+  Backup,
+  continuingLines,
+  formatCounted,
+  isDamage,
+  lockFile,
+  RefusedError,
+} from "eventstore-less/tools";
+import {
+  acceptLog,
+  HeadLostError,
+  type Instance,
+  LogDamagedError,
+  readHead,
+  readLog,
+} from "eventstore-less";
+import { type Store, StoreDamagedError, StoreRefusedError } from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
-import { lockFile } from "this-runtime/file_lock.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { acceptLog } from "eventstore-less/store/open";
-import { HeadLostError, readHead } from "eventstore-less/head";
-import { LogDamagedError, readLog } from "eventstore-less/log";
-import type { Store } from "eventstore-less/store";
-import { StoreDamagedError, StoreRefusedError } from "eventstore-less/errors";
-import { Backup, isDamage } from "./backup.ts";
-import type { Instance } from "eventstore-less/instance";
-import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { RefusedError } from "../cli/refused_error.ts";
 import { print, retryingStore, runCommand, say, UsageError } from "../cli/run_command.ts";
 import { withReader } from "../cli/with_reader.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { continuingLines } from "../verify/readable_log.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
@@ -60,7 +67,7 @@ async function appendNew(instance: Instance): Promise<void> {
   // Only one process at a time can write the file.
   using lock = lockFile(path);
   if (lock === undefined) throw new Error(`Another process writes ${path}`);
-  backup = await Backup.open(file, patientStore, position);
+  backup = await Backup.open(APPLICATION, file, patientStore, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
     say(`Removed an incomplete line of ${formatCounted(removedBytes, "byte")} from ${path}.`);
@@ -73,7 +80,7 @@ async function appendNew(instance: Instance): Promise<void> {
     fault = error;
   }
   if (fault !== undefined) {
-    for await (const batch of continuingLines(patientStore, backup)) {
+    for await (const batch of continuingLines(APPLICATION, patientStore, backup)) {
       await backup.append(batch);
       if (stop.signal.aborted) break;
     }
@@ -115,8 +122,8 @@ async function appendBatches(
 /** The last position of the log; infinity, and the fault, if the head cannot be used. */
 async function readEndOfLog(store: Store): Promise<{ position: number; fault?: Error }> {
   try {
-    await acceptLog(store);
-    return { position: (await readHead(store)).head.position };
+    await acceptLog(APPLICATION, store);
+    return { position: (await readHead(APPLICATION, store)).head.position };
   } catch (error) {
     if (isDamage(error)) return { position: Infinity, fault: error };
     if (!(error instanceof StoreRefusedError)) throw error;

@@ -61,7 +61,7 @@ await esbuild.build({
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: "none",
-  external: ["pg-native"],
+  external: ["pg-native", "@deno/kv"],
   logLevel: "warning",
   plugins: [{ name: "sources", setup }],
 });

@@ -1,4 +1,4 @@
-import { commandName } from "../../src/runtime/command_name.ts";
+import { commandName } from "eventstore-less";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { COMMANDS } from "./commands.ts";
 

@@ -1,7 +1,7 @@
 /** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
+import { commandName } from "eventstore-less";
 import type { parseArgs } from "node:util";
-import { commandName } from "../../src/runtime/command_name.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 export interface Command {

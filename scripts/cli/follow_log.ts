@@ -1,9 +1,14 @@
-import { serviceErrorCode, StoreRefusedError } from "eventstore-less/errors";
-import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
-import type { Instance } from "eventstore-less/instance";
-import type { Store } from "eventstore-less/store";
-import { ForeignStoreError, HeadLostError } from "eventstore-less/head";
-import { readLog, type StoredLine } from "eventstore-less/log";
+import {
+  backoffMs,
+  ForeignStoreError,
+  HeadLostError,
+  type Instance,
+  readLog,
+  serviceErrorCode,
+  sleep,
+  type StoredLine,
+} from "eventstore-less";
+import { type Store, StoreRefusedError } from "eventstore-less/store";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;

@@ -1,14 +1,13 @@
+import { type Instance, readHead, readLog, splitLines, type StoredLine } from "eventstore-less";
+import type { ReadLines } from "eventstore-less/tools";
+import { statOf } from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open } from "node:fs/promises";
 import process from "node:process";
-import { readHead } from "eventstore-less/head";
-import { readLog, splitLines, type StoredLine } from "eventstore-less/log";
 import { followLog, type FollowRange } from "./follow_log.ts";
-import type { Instance } from "eventstore-less/instance";
-import { statOf } from "eventstore-less/store/file";
 import { say, withRetryingStore } from "./run_command.ts";
 
-/** Reads the lines from a position to the last one, in order. */
-export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
+export type { ReadLines };
 
 /** Calls `use` with the log of the configured store or of an export (- for standard input). */
 export async function withLog<T>(
@@ -17,7 +16,7 @@ export async function withLog<T>(
 ): Promise<T> {
   if (file !== undefined) return await use((from) => linesOfExport(file, from));
   return await withRetryingStore({}, async ({ store }) => {
-    const { position } = (await readHead(store)).head;
+    const { position } = (await readHead(APPLICATION, store)).head;
     return await use(async function* (from) {
       for await (const batch of readLog(store, { from, to: position })) {
         yield batch.map(({ line }) => line);

@@ -1,24 +1,35 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
+import { RefusedError } from "eventstore-less/tools";
+import {
+  acceptLog,
+  createInstance,
+  GUARD_KEYS,
+  HEAD_KEY,
+  type Instance,
+  reasonOf,
+  type Runtime,
+  systemRuntime,
+} from "eventstore-less";
+import {
+  isMissingFile,
+  type OpenOptions,
+  openStore,
+  ResilientStore,
+  RETRY_LIMIT_MS,
+  type Store,
+  storeName,
+} from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { writeStdout } from "this-runtime/stdio.ts";
 import { expectFullName, readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
-import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/head";
-import { acceptLog, type OpenOptions, openStore } from "eventstore-less/store/open";
-import { createInstance, type Instance } from "eventstore-less/instance";
-import type { Runtime } from "../../src/runtime/runtime.ts";
-import { ResilientStore, RETRY_LIMIT_MS, type Store } from "eventstore-less/store";
-import { storeName } from "eventstore-less/store/location";
-import { isMissingFile } from "eventstore-less/store/file";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
 import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
-import { RefusedError } from "./refused_error.ts";
 
 /** Exit codes of commands. Deno itself exits with 1 if it cannot load a program. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN, noResult: 3 } as const;
@@ -87,7 +98,9 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
 /** Opens the configured store during `use`, with an instance of the engine on it. A missing file is created only with `create`. */
 export async function withInstance<T>(
   use: (instance: Instance) => Promise<T>,
-  { create = false, accept = acceptLog }: Partial<Pick<OpenOptions, "create" | "accept">> = {},
+  { create = false, accept = (store: Store) => acceptLog(APPLICATION, store) }: Partial<
+    Pick<OpenOptions, "create" | "accept">
+  > = {},
 ): Promise<T> {
   const { store: location } = readStoreConfig();
   const isNew = create && await isMissingFile(location);
@@ -95,7 +108,12 @@ export async function withInstance<T>(
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
-    const instance = createInstance({ store, runtime: systemRuntime, appendLimitMs: 10_000 });
+    const instance = createInstance({
+      application: APPLICATION,
+      store,
+      runtime: systemRuntime,
+      appendLimitMs: 10_000,
+    });
     return await use(instance).finally(() => instance.appender.drain());
   });
 }
@@ -120,7 +138,8 @@ async function withStore<T>(
 ): Promise<T> {
   const store = await openStore(readStoreConfig().store, {
     create: false,
-    accept: acceptLog,
+    program: APPLICATION.dashedName,
+    accept: (store) => acceptLog(APPLICATION, store),
     guardKeys: GUARD_KEYS,
     runtime: systemRuntime,
     onSchemaCreated: (database) => say(`Created the tables in the ${database}`),

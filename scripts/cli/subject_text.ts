@@ -1,11 +1,13 @@
-import { COLLECTIONS } from "eventstore-less/log";
+import { APPLICATION } from "../../src/application.ts";
 
 /** The forms of subjects, for messages: pets/7, keys/ID. */
-export const SUBJECT_FORMS = COLLECTIONS.map(({ name, exampleId }) => `${name}/${exampleId}`);
+export const SUBJECT_FORMS = APPLICATION.collections.map(({ name, exampleId }) =>
+  `${name}/${exampleId}`
+);
 
 /** Whether a text is the subject of some event: the name of a collection, a slash, and the id of a subject of it. */
 export function isSubject(text: string): boolean {
-  return COLLECTIONS.some(({ name, isId }) => {
+  return APPLICATION.collections.some(({ name, isId }) => {
     const start = `${name}/`;
     return text.startsWith(start) && isId(text.slice(start.length));
   });

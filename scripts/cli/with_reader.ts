@@ -1,10 +1,20 @@
-import { createInstance, type Instance } from "eventstore-less/instance";
-import { acceptUnlessRestoring, openFileToRead, OpenStoreError } from "eventstore-less/store/open";
-import { NO_WRITER, SqliteStore } from "eventstore-less/store/file";
-import type { Store } from "eventstore-less/store";
-import { StoreDamagedError, StoreRefusedError } from "eventstore-less/errors";
-import type { FileLocation } from "eventstore-less/store/location";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import {
+  acceptUnlessRestoring,
+  createInstance,
+  type Instance,
+  systemRuntime,
+} from "eventstore-less";
+import {
+  type FileLocation,
+  NO_WRITER,
+  openFileToRead,
+  OpenStoreError,
+  SqliteStore,
+  type Store,
+  StoreDamagedError,
+  StoreRefusedError,
+} from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { withInstance } from "./run_command.ts";
 
@@ -15,14 +25,16 @@ import { withInstance } from "./run_command.ts";
 export async function withReader<T>(use: (instance: Instance) => Promise<T>): Promise<T> {
   const { store: location } = readStoreConfig();
   if (location.kind !== "file") {
-    return await withInstance(use, { accept: acceptUnlessRestoring });
+    return await withInstance(use, {
+      accept: (store) => acceptUnlessRestoring(APPLICATION, store),
+    });
   }
   const store = new SqliteStore(await openFileToRead(location), NO_WRITER);
   try {
     await expectAcceptable(store, location).catch((error) => {
       if (!(error instanceof StoreDamagedError)) throw error;
     });
-    return await use(createInstance({ store, runtime: systemRuntime }));
+    return await use(createInstance({ application: APPLICATION, store, runtime: systemRuntime }));
   } finally {
     store.close();
   }
@@ -31,7 +43,7 @@ export async function withReader<T>(use: (instance: Instance) => Promise<T>): Pr
 /** Rejects with `OpenStoreError` if the store is not one that a tool can examine. */
 export async function expectAcceptable(store: Store, location: FileLocation): Promise<void> {
   try {
-    await acceptUnlessRestoring(store);
+    await acceptUnlessRestoring(APPLICATION, store);
   } catch (error) {
     const isRefused = error instanceof StoreRefusedError && !(error instanceof StoreDamagedError);
     throw isRefused ? new OpenStoreError(location, error.message) : error;

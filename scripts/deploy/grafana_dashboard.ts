@@ -3,8 +3,7 @@
  * `deno run scripts/deploy/grafana_dashboard.ts > grafana_dashboard.json`
  */
 
-import { NAME } from "eventstore-less/application";
-import { DASHED_NAME } from "eventstore-less/instance";
+import { APPLICATION } from "../../src/application.ts";
 import { gauge, type Metric, METRICS, ownName } from "../../src/telemetry/metrics.ts";
 
 /** The metrics that commands of the manual write to a file, from which node_exporter reads them. */
@@ -98,8 +97,8 @@ const views = [
 ];
 
 const dashboard = {
-  title: NAME,
-  uid: DASHED_NAME,
+  title: APPLICATION.name,
+  uid: APPLICATION.dashedName,
   schemaVersion: 39,
   editable: true,
   graphTooltip: 1,

@@ -1,5 +1,13 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
+import { commandName, reasonOf } from "eventstore-less";
+import {
+  hostName,
+  isMissingFile,
+  OpenStoreError,
+  type StoreLocation,
+  storeName,
+} from "eventstore-less/store";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,14 +22,9 @@ import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
-import { commandName } from "../../src/runtime/command_name.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
-import { hostName, type StoreLocation, storeName } from "eventstore-less/store/location";
-import { isMissingFile } from "eventstore-less/store/file";
 import { VARIABLES } from "../../src/settings/variables.ts";
-import { OpenStoreError } from "eventstore-less/store/open";
 import { EXIT, printError } from "../cli/run_command.ts";
 import { COMMANDS, optionsOf } from "../cli/commands.ts";
 import { findPort } from "../cli/find_port.ts";

@@ -1,8 +1,17 @@
+import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
+import {
+  acceptAppends,
+  commandName,
+  eventOf,
+  LogDamagedError,
+  readLog,
+  reasonOf,
+} from "eventstore-less";
+import type { Store } from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
-import { acceptAppends } from "eventstore-less/store/open";
-import { eventOf, LogDamagedError, readLog } from "eventstore-less/log";
 import {
   issueApiKey,
   revokeApiKey,
@@ -11,14 +20,9 @@ import {
   UnrotatableApiKeyError,
 } from "../../src/keys/write_api_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import type { Store } from "eventstore-less/store";
-import { commandName } from "../../src/runtime/command_name.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
-import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
@@ -80,7 +84,7 @@ async function issue(flags: Flags): Promise<void> {
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     const { id } = await issueShown((show) => issueApiKey(instance, terms, show));
     return { id, expiresAt };
-  }, { create: true, accept: acceptAppends });
+  }, { create: true, accept: (store) => acceptAppends(APPLICATION, store) });
   sayIssued(apiKey);
 }
 
@@ -137,7 +141,7 @@ async function lastUses(store: Store, to: number): Promise<Map<string, string>> 
   const showRead = progressOf("Reading", "events");
   for await (const lines of readLog(store, { from: 1, to })) {
     for (const { line } of lines) {
-      const event = eventOf(line);
+      const event = eventOf(APPLICATION, line);
       if (event !== undefined) uses.set(event.actor, event.time);
     }
     showRead(lines.at(-1)!.position, to);
@@ -204,7 +208,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
   const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
   const { successor, predecessor, retiresAt } = await withInstance(
     (instance) => issueShown((show) => rotateApiKey(instance, keyId, terms, show)),
-    { accept: acceptAppends },
+    { accept: (store) => acceptAppends(APPLICATION, store) },
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${formatSecond(retiresAt)}.`);
   sayIssued(successor);
@@ -212,7 +216,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 
 async function revoke(keyId: string): Promise<void> {
   const apiKey = await withInstance((instance) => revokeApiKey(instance, keyId), {
-    accept: acceptAppends,
+    accept: (store) => acceptAppends(APPLICATION, store),
   });
   if (apiKey === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
   say(

@@ -1,15 +1,18 @@
 /** The events in CSV, for people with a spreadsheet: an accountant, or the next owner of the catalogue. */
 
+import { type StoredLine, subjectOf } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { z } from "zod";
-import type { RecordedEvent } from "eventstore-less/definitions";
-import { EVENT_TYPES, EVENTS, type StoredLine, subjectOf } from "eventstore-less/log";
 import { csvLine, withoutFormula } from "../../src/window/csv/csv_line.ts";
 
 /** The members without a column: the subject says the ids, and the hash of a token says nothing to people. */
 const WITHOUT_COLUMN = ["id", "keyId", "tokenHash"];
 
 /** The members of the data of all events. A member of an object in it has both names: `previous.name`. */
-const DATA_COLUMNS = [...new Set(EVENT_TYPES.flatMap((type) => columnsOf(EVENTS[type].data)))];
+const DATA_COLUMNS = [
+  ...new Set(APPLICATION.eventTypes.flatMap((type) => columnsOf(APPLICATION.events[type].data))),
+];
 
 const COLUMNS = ["position", "time", "type", "subject", "actor", "actorLabel", ...DATA_COLUMNS];
 
@@ -37,7 +40,7 @@ export function csvEvent(
     String(position),
     event.time,
     event.type,
-    subjectOf(event),
+    subjectOf(APPLICATION, event),
     event.actor,
     cellOf(labels.get(event.actor)),
     ...DATA_COLUMNS.map((column) => cellOf(valueIn(event.data, column))),

@@ -1,7 +1,7 @@
-import { EVENT_TYPES, LogDamagedError, type StoredLine } from "eventstore-less/log";
+import { LogDamagedError, OPERATOR, type StoredLine } from "eventstore-less";
+import { Ulid } from "eventstore-less/encoding";
+import { APPLICATION } from "../../src/application.ts";
 import { API_KEYS } from "../../src/keys/api_keys.ts";
-import { OPERATOR } from "eventstore-less/definitions";
-import { Ulid } from "../../src/encoding/text_forms.ts";
 import { expectSubject, parseTime, wrongFormError } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../cli/commands.ts";
@@ -15,8 +15,8 @@ export function eventFilter(
 ) {
   const { type: types, subject, actor, "no-keys": isWithoutKeys = false } = flags;
   for (const type of types ?? []) {
-    if ((EVENT_TYPES as string[]).includes(type)) continue;
-    throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
+    if ((APPLICATION.eventTypes as string[]).includes(type)) continue;
+    throw new UsageError(`--type takes one of ${APPLICATION.eventTypes.join(", ")}`);
   }
   if (subject !== undefined) expectSubject("--subject", subject);
   if (actor !== undefined && !isActor(actor)) {

@@ -1,15 +1,23 @@
+import { readableRecords } from "eventstore-less/tools";
+import {
+  commandName,
+  EMPTY_HEAD,
+  eventOf,
+  type Instance,
+  joinLines,
+  readEvent,
+  readHead,
+  readLog,
+  ServiceError,
+  type StoredLine,
+} from "eventstore-less";
+import type { Store } from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
-import { joinLines } from "../../src/encoding/pack_lines.ts";
-import { EMPTY_HEAD, readHead } from "eventstore-less/head";
-import { eventOf, readEvent, readLog, type StoredLine } from "eventstore-less/log";
-import { commandName } from "../../src/runtime/command_name.ts";
-import type { Store } from "eventstore-less/store";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import type { Instance } from "eventstore-less/instance";
-import { ServiceError } from "eventstore-less/errors";
 import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
@@ -25,7 +33,6 @@ import {
   write,
 } from "../cli/run_command.ts";
 import { withReader } from "../cli/with_reader.ts";
-import { readableRecords } from "../verify/readable_log.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 const encoder = new TextEncoder();
@@ -120,7 +127,7 @@ async function formatOf(instance: Instance, { pretty = false, csv = false }) {
   return (lines: StoredLine[]) => {
     let text = "";
     for (const line of lines) {
-      const event = eventOf(line.line);
+      const event = eventOf(APPLICATION, line.line);
       if (event?.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
       text += pretty ? `${prettyEvent(line, event, labels)}\n` : csvEvent(line, event, labels);
     }
@@ -136,7 +143,7 @@ async function printReadable(store: Store): Promise<number> {
     const isRead = await write(joinLines(lines));
     if (!isRead) return EXIT.done;
     for (const line of lines) {
-      const read = readEvent(line);
+      const read = readEvent(APPLICATION, line);
       if (!("position" in read)) continue;
       const { position } = read;
       const next = printed.to + 1;
@@ -146,7 +153,8 @@ async function printReadable(store: Store): Promise<number> {
     if (stop.signal.aborted) return EXIT.done;
   }
   // Without a head, nothing says whether there were lines after the last one.
-  const { position } = (await readHead(store).catch(() => undefined))?.head ?? EMPTY_HEAD;
+  const { position } = (await readHead(APPLICATION, store).catch(() => undefined))?.head ??
+    EMPTY_HEAD;
   if (position > printed.to) missing.push(rangeOf(printed.to + 1, position));
   const end = `Printed all lines that can be read; the last one is at position ${printed.to}.`;
   if (missing.length === 0) {

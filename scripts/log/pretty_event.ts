@@ -1,6 +1,7 @@
-import { dataOf, type EventType, type RecordedEvent } from "eventstore-less/definitions";
+import { dataOf, type StoredLine, subjectOf } from "eventstore-less";
+import type { EventType, RecordedEvent } from "../../events/all_events.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { type StoredLine, subjectOf } from "eventstore-less/log";
 import { Pet } from "../../events/pet.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 
@@ -34,7 +35,7 @@ export function prettyEvent(
     dim(event.time),
     String(position).padStart(POSITION_WIDTH),
     color(event.type.padEnd(TYPE_WIDTH)),
-    subjectOf(event).padEnd(SUBJECT_WIDTH),
+    subjectOf(APPLICATION, event).padEnd(SUBJECT_WIDTH),
     magenta(event.actor),
     ...(label === undefined ? [] : [escapeInvisible(JSON.stringify(label))]),
     escapeInvisible(shownData(event, line)),

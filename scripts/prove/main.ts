@@ -1,11 +1,16 @@
+import {
+  formatCount,
+  formatCounted,
+  PublishedLog,
+  readPublished,
+  readRegularFile,
+  RefusedError,
+} from "eventstore-less/tools";
+import { eventOf, subjectOf } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
-import { eventOf, subjectOf } from "eventstore-less/log";
-import { PublishedLog } from "../published/published_log.ts";
-import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { formatCount, formatCounted } from "../cli/format.ts";
-import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";
@@ -40,8 +45,10 @@ await runCommand(COMMANDS.prove, {
     const proof = published.proveInclusion(line, position);
     if (linePath !== undefined) await writeFile(linePath, line);
     await write(new TextEncoder().encode(proof));
-    const event = eventOf(line);
-    const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
+    const event = eventOf(APPLICATION, line);
+    const title = event
+      ? `${event.type} ${subjectOf(APPLICATION, event)}`
+      : "not an event of this version";
     say(`Proved line ${formatCount(position)} (${title}) in the ${log}.`);
   },
 });

@@ -1,16 +1,21 @@
+import { APPLICATION } from "../../src/application.ts";
+import {
+  CHECKPOINT_PATH,
+  encodeVerifierKey,
+  formatCounted,
+  isKeyName,
+  publishLog,
+  readPublished,
+  WritableFolder,
+} from "eventstore-less/tools";
+import { LogDamagedError } from "eventstore-less";
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { LogDamagedError } from "eventstore-less/log";
-import { publishLog } from "./publish_log.ts";
-import { CHECKPOINT_PATH } from "../published/published_log.ts";
-import { encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { formatCounted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
-import { readPublished, WritableFolder } from "../published/published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
@@ -55,7 +60,8 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   using folder = new WritableFolder(dir);
   const progress = progressOf("Publishing", "events");
   const options = { folder, signer, entries, progress };
-  const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
+  const publishing = (readLines: ReadLines) =>
+    publishLog({ application: APPLICATION, ...options, readLines });
   const [before, now] = await withLog(flags["from-file"], publishing);
   const news = now === before
     ? "Nothing is new"

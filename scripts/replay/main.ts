@@ -1,9 +1,14 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { commandName } from "../../src/runtime/command_name.ts";
-import { LogDamagedError } from "eventstore-less/log";
-import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
-import { formatCounted } from "../cli/format.ts";
+import { APPLICATION } from "../../src/application.ts";
+import {
+  formatCounted,
+  GRACE_MS,
+  replay,
+  type ReplayDeps,
+  type ReplayPhase,
+} from "eventstore-less/tools";
+import { commandName, LogDamagedError } from "eventstore-less";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
@@ -29,7 +34,7 @@ await runCommand(COMMANDS.replay, {
   interrupt: () => `Interrupted. ${left()}`,
   async run({ grace }) {
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
-    await withRetryingStore({}, (deps) => rebuild(deps, graceMs));
+    await withRetryingStore({}, (deps) => rebuild({ application: APPLICATION, ...deps }, graceMs));
   },
 });
 

@@ -1,27 +1,32 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
+import type { RecordedEvent } from "eventstore-less";
+import {
+  type Export,
+  findEndOfTime,
+  firstLines,
+  formatCount,
+  formatCounted,
+  type LogVerifier,
+  readExport,
+  redacted,
+  RefusedError,
+  restore,
+  verifyExport,
+} from "eventstore-less/tools";
+import { commandName, reasonOf, subjectOf } from "eventstore-less";
+import { expectFolder, OpenStoreError } from "eventstore-less/store";
+import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
-import type { RecordedEvent } from "eventstore-less/definitions";
-import { subjectOf } from "eventstore-less/log";
-import { findEndOfTime, firstLines } from "./first_lines.ts";
-import { redacted } from "./redact.ts";
-import { type Export, readExport, restore, verifyExport } from "./restore.ts";
-import { commandName } from "../../src/runtime/command_name.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { reasonOf } from "../../src/runtime/logger.ts";
-import { expectFolder } from "eventstore-less/store/file";
-import { OpenStoreError } from "eventstore-less/store/open";
 import { expectSubject, parseCount, parseTime } from "../cli/flag_values.ts";
-import { formatCount, formatCounted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { RefusedError } from "../cli/refused_error.ts";
-import type { LogVerifier } from "../verify/log_verifier.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -84,14 +89,14 @@ async function restoreFrom(
   if (time !== undefined) endOfTime = await positionAt(whole, time);
   const to = endOfTime ?? position;
   const beginning = to === undefined ? whole : () => firstLines(whole, to);
-  const original = await verifyExport(beginning, progressOf("Verifying", "events"));
+  const original = await verifyExport(APPLICATION, beginning, progressOf("Verifying", "events"));
   if (to !== undefined && to > original.position) {
     throw new RefusedError(`The export ends at position ${original.position}, before ${to}`);
   }
   const { source, verified, kept } = await redact(beginning, original, subjects);
   const all = to === undefined
     ? original
-    : await readExport(whole, progressOf("Reading", "events"));
+    : await readExport(APPLICATION, whole, progressOf("Reading", "events"));
   await write(source, verified, start);
   for (const sentence of original.consequencesOfCut(all, Date.now())) {
     say(escapeInvisible(sentence));
@@ -114,7 +119,7 @@ async function restoreFrom(
 
 /** Says at which position a log ends that ends at a time. */
 async function positionAt(source: Export, time: string): Promise<number> {
-  const { position, laterTime, earlierAfter } = await findEndOfTime(source, time);
+  const { position, laterTime, earlierAfter } = await findEndOfTime(APPLICATION, source, time);
   if (laterTime === undefined) {
     say(`The export ends at position ${position}, and no event is later than ${time}.`);
     return position;
@@ -135,12 +140,16 @@ async function redact(source: Export, original: LogVerifier, subjects: readonly 
   const counts = new Map(subjects.map((subject) => [subject, 0]));
   let first = Infinity;
   const note = (event: RecordedEvent) => {
-    const subject = subjectOf(event);
+    const subject = subjectOf(APPLICATION, event);
     counts.set(subject, counts.get(subject)! + 1);
     first = Math.min(first, event.position);
   };
-  const noting = () => redacted(source, original.head, subjects, note);
-  const verified = await verifyExport(noting, progressOf("Verifying new lines", "events"));
+  const noting = () => redacted(APPLICATION, source, original.head, subjects, note);
+  const verified = await verifyExport(
+    APPLICATION,
+    noting,
+    progressOf("Verifying new lines", "events"),
+  );
   for (const [subject, count] of counts) {
     if (count === 0) throw new RefusedError(`No event has personal data of ${subject}`);
     say(`Replaced the personal data of ${subject} in ${formatCounted(count, "event")}.`);
@@ -149,7 +158,7 @@ async function redact(source: Export, original: LogVerifier, subjects: readonly 
     "The old store, its backups and its exports still have the data. A request that is sent again " +
       "with the Idempotency-Key of such an event gets 409.",
   );
-  const plain = () => redacted(source, original.head, subjects);
+  const plain = () => redacted(APPLICATION, source, original.head, subjects);
   return { source: plain, verified, kept: first - 1 };
 }
 
@@ -159,7 +168,12 @@ async function write(source: Export, verified: LogVerifier, start: number): Prom
   // The restore itself checks the content of the store.
   await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
     isWriting = true;
-    return restore(deps, source, verified, (done) => progress(done, position));
+    return restore(
+      { application: APPLICATION, ...deps },
+      source,
+      verified,
+      (done) => progress(done, position),
+    );
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   say(

@@ -1,8 +1,6 @@
 /** Reads pages of a category: the index says where the pets are, and their records are read together with the head. */
 
-import type { Head } from "eventstore-less/definitions";
-import type { HeadReader } from "eventstore-less/head";
-import { ServiceError } from "eventstore-less/errors";
+import { type Head, type HeadReader, ServiceError } from "eventstore-less";
 import type { StoreEntry } from "eventstore-less/store";
 import { categoryIdIn } from "../../events/pet.ts";
 import { endedAt, idsOf, type PageQuery, type PetsOfHead } from "./page.ts";

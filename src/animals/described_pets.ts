@@ -1,5 +1,6 @@
 /** The schemas, examples and tag that the described operations of animals share. */
 
+import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
 import { z } from "zod";
 import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";
@@ -7,7 +8,6 @@ import { schemaComponent } from "../api/component.ts";
 import { eventSchema, exampleEvent } from "../api/described_event.ts";
 import type { Tag } from "../api/operation.ts";
 import { integerSchema } from "../api/requests/query.ts";
-import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import { NO_STATUS, petSubject, type StatusFilter } from "./pet_keys.ts";
 
 export const PETS_TAG: Tag = { name: "Pets", description: "The animals offered in the store" };

@@ -1,4 +1,4 @@
-import type { HeadEntry } from "eventstore-less/head";
+import { andThen, type HeadEntry } from "eventstore-less";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content } from "../api/component.ts";
@@ -8,7 +8,6 @@ import { always, HEADERS_OF_READS, linkPattern } from "../api/described_headers.
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
-import { andThen } from "../runtime/runtime.ts";
 import { EXAMPLE_PET, PET, PET_ID, PETS_TAG } from "./described_pets.ts";
 import { petIdOf, petNotFoundError } from "./pet_id.ts";
 import type { PetReader } from "./pet_reader.ts";

@@ -1,7 +1,7 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
-import type { RecordedEvent } from "eventstore-less/definitions";
-import type { HeadEntry } from "eventstore-less/head";
+import type { HeadEntry } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import { encodePet, type Pet } from "../../events/pet.ts";
 import { petAfter, petBefore } from "../../events/pet_event.ts";
 import type { ApiRequest } from "../api/api_request.ts";

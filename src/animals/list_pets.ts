@@ -1,6 +1,5 @@
-import { type BackgroundWork, feedPositionOf } from "eventstore-less/feed";
-import type { Head } from "eventstore-less/definitions";
-import type { HeadEntry } from "eventstore-less/head";
+import { type BackgroundWork, feedPositionOf, type Head, type HeadEntry } from "eventstore-less";
+import { INT64_MAX } from "eventstore-less/encoding";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
@@ -17,7 +16,6 @@ import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX } from "../api/requests/page_limit.ts";
 import { integerSchema, queryOf, queryParameters } from "../api/requests/query.ts";
-import { INT64_MAX } from "../encoding/int64.ts";
 import type { ApiKey } from "../keys/api_key.ts";
 import { EXAMPLE_PET, PET, PETS_TAG } from "./described_pets.ts";
 import { SCAN_LIMIT, SCAN_MS } from "./name_search.ts";

@@ -1,7 +1,6 @@
 /** Searches for pets by a part of their names. Without an index of names, it reads a bounded number of pets. */
 
-import type { Head } from "eventstore-less/definitions";
-import { ServiceError } from "eventstore-less/errors";
+import { type Head, ServiceError } from "eventstore-less";
 import { foldCase } from "../encoding/fold_case.ts";
 import { nameIn } from "../../events/pet.ts";
 import type { CategoryDeps } from "./category_reader.ts";

@@ -1,11 +1,9 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
-import type { Head } from "eventstore-less/definitions";
+import { type Head, type HeadEntry, sha256Hex } from "eventstore-less";
 import { petListOf, type StatusFilter } from "./pet_keys.ts";
 import { countOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
-import type { HeadEntry } from "eventstore-less/head";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */

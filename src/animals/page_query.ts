@@ -1,6 +1,6 @@
 /** The query of a list of pets: each parameter with its description and its parser. */
 
-import { INT64_MAX, INT64_MIN, int64Of } from "../encoding/int64.ts";
+import { INT64_MAX, INT64_MIN, int64Of } from "eventstore-less/encoding";
 import {
   CURSOR_DESCRIPTION,
   LIMIT,

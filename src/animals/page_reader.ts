@@ -1,6 +1,4 @@
-import type { Head } from "eventstore-less/definitions";
-import { ServiceError } from "eventstore-less/errors";
-import { commandName } from "../runtime/command_name.ts";
+import { commandName, type Head, ServiceError } from "eventstore-less";
 import { type CategoryDeps, readCategory } from "./category_reader.ts";
 import {
   countFor,

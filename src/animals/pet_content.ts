@@ -1,7 +1,7 @@
 /** The contents of the records of pets: text in UTF-8. */
 
+import { encodeUtf8Pooled } from "eventstore-less";
 import { encodePet, type Pet } from "../../events/pet.ts";
-import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
 
 const ZERO = 0x30;
 const OPENING_BRACE = 0x7b;

@@ -1,6 +1,7 @@
 /** The numbers of pets in the head, which counts the events of each type and the pets of each list. */
 
-import type { Counts, EventType, Head, RecordedEvent } from "eventstore-less/definitions";
+import type { Counts, Head } from "eventstore-less";
+import type { EventType, RecordedEvent } from "../../events/all_events.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { PETS_COLLECTION } from "./pet_keys.ts";
 

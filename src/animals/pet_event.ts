@@ -1,4 +1,5 @@
-import type { Recorded, RecordedEvent } from "eventstore-less/definitions";
+import type { Recorded } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import { PET_EVENT_TYPES, type PetEventBody } from "../../events/pet_event.ts";
 
 /** An event with the state of a pet: after the event, or before the removal. */

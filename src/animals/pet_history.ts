@@ -1,4 +1,5 @@
-import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions";
+import type { History, SubjectState } from "eventstore-less";
+import type { RecordedLine } from "../../events/all_events.ts";
 import type { FormerValues, Pet } from "../../events/pet.ts";
 import { petAfter, petBefore, type PetChange } from "../../events/pet_event.ts";
 import { isPetEvent } from "./pet_event.ts";

@@ -1,12 +1,18 @@
-import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions";
-import { kindPrefix, readEvents } from "eventstore-less/projections";
-import type { HeadReader } from "eventstore-less/head";
-import { ServiceError } from "eventstore-less/errors";
+import {
+  commandName,
+  type Head,
+  type HeadReader,
+  kindPrefix,
+  readEvents,
+  reasonOf,
+  type Runtime,
+  ServiceError,
+} from "eventstore-less";
 import { scan, type Store } from "eventstore-less/store";
+import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
+import { APPLICATION } from "../application.ts";
 import { categoryIdIn } from "../../events/pet.ts";
-import { commandName } from "../runtime/command_name.ts";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { petCount } from "./pet_counts.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { PetIndex } from "./pet_index.ts";
@@ -164,7 +170,10 @@ export class PetIndexReader {
   async #addEvents(index: PetIndex, to: number): Promise<void> {
     while (index.position < to) {
       const from = index.position + 1;
-      addNext(index, await readEvents(this.#deps.store, from, Math.min(to, from + BATCH - 1)));
+      addNext(
+        index,
+        await readEvents(APPLICATION, this.#deps.store, from, Math.min(to, from + BATCH - 1)),
+      );
     }
   }
 }

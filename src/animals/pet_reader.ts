@@ -1,19 +1,22 @@
-import type { Head } from "eventstore-less/definitions";
+import {
+  BoundedCache,
+  type Committed,
+  type Head,
+  type HeadEntry,
+  readProof,
+} from "eventstore-less";
+import type { Store, StoreDamagedError } from "eventstore-less/store";
+import type { EventBody } from "../../events/all_events.ts";
+import { APPLICATION } from "../application.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
-import type { Committed } from "eventstore-less/append";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
 import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
-import type { HeadEntry } from "eventstore-less/head";
-import type { Store } from "eventstore-less/store";
-import type { StoreDamagedError } from "eventstore-less/errors";
-import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
 import { NameSearch, type NameSearchDeps } from "./name_search.ts";
 import { PageReader } from "./page_reader.ts";
 import type { PetIndexReader } from "./pet_index_reader.ts";
-import { readProof } from "eventstore-less/projections";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;
@@ -74,7 +77,7 @@ export class PetReader {
   async getProven(id: number, entry: { head: Head }): Promise<ProvenPet | undefined> {
     const pet = await this.get(id, entry);
     if (pet === undefined || pet.proven !== undefined) return pet as ProvenPet | undefined;
-    const { event } = await readProof(this.#deps.store, pet.position);
+    const { event } = await readProof(APPLICATION, this.#deps.store, pet.position);
     const proven = isPetEvent(event) ? petAfter(event) : undefined;
     if (proven === undefined || encodePet(proven) !== pet.text) {
       throw damagedPetError(id, entry.head, "does not follow from its event");
@@ -87,7 +90,7 @@ export class PetReader {
    * Continues the caches of single pets after a commit of this instance, whose events prove the pets. A commit of
    * another instance with a change begins new caches.
    */
-  follow({ base, next, lines }: Committed): void {
+  follow({ base, next, lines }: Committed<EventBody>): void {
     const { generation, changePosition, pets } = this.#caches;
     const isNext = generation === next.generation && changePosition === changePositionOf(base.head);
     if (!isNext || changePosition === changePositionOf(next)) return;

@@ -1,12 +1,18 @@
 /** The records of pets, as the store has them. */
 
-import type { Head, ProjectionKey } from "eventstore-less/definitions";
-import { contentOf, damagedError, projectionKey } from "eventstore-less/projections";
+import {
+  contentOf,
+  damagedError,
+  type Head,
+  type ProjectionKey,
+  projectionKey,
+  type ServiceError,
+} from "eventstore-less";
 import type { StoreEntry } from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
 import type { Pet } from "../../events/pet.ts";
 import { positionIn, textIn } from "./pet_content.ts";
 import { PET_LISTS, petKey, removedPetKey } from "./pet_keys.ts";
-import type { ServiceError } from "eventstore-less/errors";
 
 const decoder = new TextDecoder();
 
@@ -23,10 +29,12 @@ export interface PetRecord {
 
 /** Decodes a record of a pet. Throws `projection_damaged`. */
 export function petOf(entry: StoreEntry): PetRecord {
-  const content = contentOf(entry);
+  const content = contentOf(APPLICATION, entry);
   const id = entry.key.at(-1) as number;
   const text = decoder.decode(textIn(content));
-  if (!text.startsWith(`{"id":${id},`)) throw damagedError(entry.key, "has another pet");
+  if (!text.startsWith(`{"id":${id},`)) {
+    throw damagedError(APPLICATION, entry.key, "has another pet");
+  }
   return { id, text, position: positionIn(content) };
 }
 
@@ -46,14 +54,16 @@ export function onlyPetOf(
 ): PetRecord | undefined {
   const [entry, other] = found.filter((it) => it !== null);
   if (entry === undefined) throw damagedPetError(id, head, "is missing");
-  if (other !== undefined) throw damagedError(other.key, "is there, although another one is");
+  if (other !== undefined) {
+    throw damagedError(APPLICATION, other.key, "is there, although another one is");
+  }
   if (entry !== found.at(-1)) return petOf(entry);
   // The content of the record of a removal is not needed, but a damaged record proves nothing.
-  contentOf(entry);
+  contentOf(APPLICATION, entry);
   return undefined;
 }
 
 /** The error about a pet that is not in the list in which it should be. */
 export function damagedPetError(id: number, { generation }: Head, fault: string): ServiceError {
-  return damagedError(projectionKey(generation, petKey("", id)), fault);
+  return damagedError(APPLICATION, projectionKey(generation, petKey("", id)), fault);
 }

@@ -1,7 +1,5 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
-import { needsRelease, PERSONAL_PET_FIELDS, type Pet, PET_RELEASES } from "../../events/pet.ts";
-import { PET_EVENT_DATA, type PetChange, type PetEventBody } from "../../events/pet_event.ts";
 import type {
   Collection,
   EventDefinition,
@@ -9,7 +7,9 @@ import type {
   KindDefinition,
   ProjectionRecord,
   RecordedData,
-} from "eventstore-less/definitions";
+} from "eventstore-less";
+import { needsRelease, PERSONAL_PET_FIELDS, type Pet, PET_RELEASES } from "../../events/pet.ts";
+import { PET_EVENT_DATA, type PetChange, type PetEventBody } from "../../events/pet_event.ts";
 import { petContentOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";

@@ -1,6 +1,7 @@
 /** The commands of clients that add, change or remove a pet. */
 
-import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions";
+import { type EventMetadata, type Head, ServiceError } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../events/pet.ts";
 import { type WriteDeps, type WriteRequest, writeWithKey } from "../keys/write_with_key.ts";
 import type { PetReader, ProvenPet } from "./pet_reader.ts";
-import { ServiceError } from "eventstore-less/errors";
 
 export interface WritePetDeps extends WriteDeps {
   pets: PetReader;

@@ -1,7 +1,7 @@
 /** Conditional reads (RFC 9110 section 13): a client that has the response gets 304 without a body. */
 
+import { sha256Hex } from "eventstore-less";
 import { ifNoneMatch } from "@std/http/etag";
-import { sha256Hex } from "../encoding/sha256.ts";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 import { Component } from "./component.ts";
 import type { HttpResponse } from "./http_response.ts";

@@ -1,9 +1,9 @@
 /** The description of events, for all operations that show some. */
 
+import { FEED_ID_PATTERN, schemaOf, sequenceOf } from "eventstore-less";
+import { ULID } from "eventstore-less/encoding";
+import { APPLICATION } from "../application.ts";
 import { z } from "zod";
-import { ULID } from "../encoding/text_forms.ts";
-import { EVENT_SOURCE, schemaOf, sequenceOf } from "eventstore-less/log";
-import { FEED_ID_PATTERN } from "eventstore-less/feed";
 import type { Tag } from "./operation.ts";
 
 export const EVENTS_TAG: Tag = {
@@ -34,12 +34,14 @@ interface EventForm {
 
 /** The schema of a CloudEvent, as `encodePublicEvent` writes it. */
 export function eventSchema({ types, subject, data, resource, description }: EventForm) {
-  const dataschema = new RegExp(`^(${types.map(schemaOf).join("|")}):[1-9][0-9.]*$`);
+  const dataschema = new RegExp(
+    `^(${types.map((type) => schemaOf(APPLICATION, type)).join("|")}):[1-9][0-9.]*$`,
+  );
   return z.strictObject({
     specversion: z.literal("1.0"),
     id: z.string().regex(FEED_ID_PATTERN).max(33)
       .describe("The position of the event in the log, and a part of its hash. Ids sort as texts"),
-    source: z.literal(EVENT_SOURCE),
+    source: z.literal(APPLICATION.eventSource),
     type: z.enum(types),
     time: TIME_SCHEMA,
     sequence: z.string().regex(/^\d{16}$/).max(16),
@@ -58,12 +60,12 @@ export function exampleEvent(type: string, subject: string, data: object) {
   return {
     specversion: "1.0",
     id: EXAMPLE_EVENT_ID,
-    source: EVENT_SOURCE,
+    source: APPLICATION.eventSource,
     type,
     time: "2026-01-02T03:04:05.678Z",
     sequence: sequenceOf(EXAMPLE_POSITION),
     subject,
-    dataschema: `${schemaOf(type)}:1`,
+    dataschema: `${schemaOf(APPLICATION, type)}:1`,
     datacontenttype: "application/json",
     data,
   };

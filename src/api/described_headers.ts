@@ -1,12 +1,12 @@
 /** The headers that the responses of several operations have, as the description shows them. */
 
+import { FEED_ID_PATTERN } from "eventstore-less";
 import { BASE_PATH } from "./base_path.ts";
 import { Component } from "./component.ts";
 import { ENTITY_TAG_PATTERN } from "./conditional_read.ts";
 import { CODES } from "./described_errors.ts";
 import { EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "./described_event.ts";
 import { ERRORS, RETRY_AFTER_SECONDS } from "./errors.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed";
 import { NEVER_STORED, READ_HEADERS } from "./http_response.ts";
 import { integerSchema } from "./requests/query.ts";
 import { ACCEPT_PATCH } from "./requests/request_body.ts";

@@ -1,6 +1,6 @@
 /** The table of all error codes (section 7 of the interface). */
 
-import { type ServiceErrorCode, serviceErrorCode } from "eventstore-less/errors";
+import { type ServiceErrorCode, serviceErrorCode } from "eventstore-less";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
@@ -167,7 +167,7 @@ export const RETRY_AFTER_SECONDS = 1;
 
 export function codeOf(thrown: unknown): ErrorCode {
   if (thrown instanceof HttpError) return thrown.code;
-  return serviceErrorCode(thrown) ?? "internal_error";
+  return serviceErrorCode(thrown) as ErrorCode | undefined ?? "internal_error";
 }
 
 export function errorResponse(thrown: unknown): HttpResponse {

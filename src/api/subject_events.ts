@@ -1,14 +1,21 @@
 /** Lists the events of one subject as CloudEvents, newest first, along the predecessors that they name. */
 
-import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions";
-import { type BackgroundWork, FEED_ID_PATTERN, feedPositionOf } from "eventstore-less/feed";
-import { encodePublicEvent, subjectOf } from "eventstore-less/log";
-import type { HeadEntry } from "eventstore-less/head";
-import { readProof } from "eventstore-less/projections";
-import { ServiceError } from "eventstore-less/errors";
+import {
+  type BackgroundWork,
+  commandName,
+  encodePublicEvent,
+  FEED_ID_PATTERN,
+  feedPositionOf,
+  type Head,
+  type HeadEntry,
+  readProof,
+  ServiceError,
+  sha256Hex,
+  subjectOf,
+} from "eventstore-less";
 import type { Store } from "eventstore-less/store";
-import { sha256Hex } from "../encoding/sha256.ts";
-import { commandName } from "../runtime/command_name.ts";
+import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
+import { APPLICATION } from "../application.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { compressed } from "./compression.ts";
 import { entityTag } from "./conditional_read.ts";
@@ -157,12 +164,12 @@ async function lineAt(
   position: number,
   { subject }: SubjectHistory,
 ): Promise<SubjectLine | undefined> {
-  const { event, line } = await readProof(store, position);
-  if (subjectOf(event) !== subject) return undefined;
+  const { event, line } = await readProof(APPLICATION, store, position);
+  if (subjectOf(APPLICATION, event) !== subject) return undefined;
   const { id } = feedPositionOf({ position, lastHash: sha256Hex(line) });
   return { event, line, id };
 }
 
 function encodeLine(line: SubjectLine): string {
-  return encodePublicEvent(line, line.id, line.event.actor);
+  return encodePublicEvent(APPLICATION, line, line.id, line.event.actor);
 }

@@ -1,7 +1,7 @@
 /** All that the engine must know of categories: their events, and the records that these make. */
 
+import type { Collection, EventDefinition, EventDefinitions } from "eventstore-less";
 import { Category, type CategoryEventBody, CategoryNamedData } from "../../events/category.ts";
-import type { Collection, EventDefinition, EventDefinitions } from "eventstore-less/definitions";
 import { CATEGORIES_COLLECTION, NAMED } from "./category_counts.ts";
 import { CategoryHistory } from "./category_history.ts";
 import { parseCategoryId } from "./category_id.ts";

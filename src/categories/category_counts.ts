@@ -1,6 +1,6 @@
 /** The counts of categories in the head. */
 
-import type { Head } from "eventstore-less/definitions";
+import type { Head } from "eventstore-less";
 import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 
 export const CATEGORIES_COLLECTION = "categories";

@@ -1,4 +1,5 @@
-import type { Recorded, RecordedEvent } from "eventstore-less/definitions";
+import type { Recorded } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import { CATEGORY_EVENT_TYPES, type CategoryEventBody } from "../../events/category.ts";
 
 export type CategoryEvent = Recorded<CategoryEventBody>;

@@ -1,7 +1,7 @@
-import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions";
+import { isErased } from "eventstore-less/tools";
+import { assertNever, type History, type SubjectState } from "eventstore-less";
+import type { RecordedLine } from "../../events/all_events.ts";
 import type { Category, CategoryNamedData } from "../../events/category.ts";
-import { isErased } from "../../events/erased.ts";
-import { assertNever } from "../encoding/assert_never.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import { isCategoryEvent } from "./category_event.ts";
 import {

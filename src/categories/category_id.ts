@@ -1,4 +1,4 @@
-import { int64Of } from "../encoding/int64.ts";
+import { int64Of } from "eventstore-less/encoding";
 
 const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
 

@@ -1,20 +1,21 @@
-import type { Head } from "eventstore-less/definitions";
 import {
+  commandName,
   damagedError,
   decodeRecord,
+  type Head,
+  type HeadReader,
   kindPrefix,
   projectionKey,
   proveRecord,
   readProof,
-} from "eventstore-less/projections";
-import type { HeadReader } from "eventstore-less/head";
-import { ServiceError, type StoreDamagedError } from "eventstore-less/errors";
-import { scan, type Store, type StoreEntry } from "eventstore-less/store";
+  type Runtime,
+  ServiceError,
+  sha256Hex,
+} from "eventstore-less";
+import { scan, type Store, type StoreDamagedError, type StoreEntry } from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
-import { commandName } from "../runtime/command_name.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { parseCategoryId } from "./category_id.ts";
 import { categoryCount, categoryPositionOf } from "./category_counts.ts";
 import { CATEGORY_KIND, categoryKey, removedCategoryKey } from "./category_records.ts";
@@ -107,8 +108,8 @@ export class CategoryReader {
     const { store } = this.#deps;
     const entry = await store.get(projectionKey(generation, removedCategoryKey(id)));
     if (entry === null) return undefined;
-    const { position } = decodeRecord(entry);
-    await proveRecord(store, entry, position);
+    const { position } = decodeRecord(APPLICATION, entry);
+    await proveRecord(APPLICATION, store, entry, position);
     return position;
   }
 
@@ -146,9 +147,11 @@ export class CategoryReader {
    * `projection_damaged`.
    */
   #categoryOf(entry: StoreEntry): CategoryRecord {
-    const { name, position } = decodeRecord(entry);
+    const { name, position } = decodeRecord(APPLICATION, entry);
     const id = parseCategoryId(entry.key.at(-1) as string);
-    if (id === undefined) throw damagedError(entry.key, "has no identifier of a category");
+    if (id === undefined) {
+      throw damagedError(APPLICATION, entry.key, "has no identifier of a category");
+    }
     const known = this.#cached?.byId.get(id);
     if (known?.name === name && known?.position === position) return known!;
     const text = encodeCategory({ id, name });
@@ -163,7 +166,7 @@ export class CategoryReader {
 
   async #prove(category: CategoryRecord, head: Head): Promise<void> {
     const { id, name, position } = category;
-    const { event } = await readProof(this.#deps.store, position);
+    const { event } = await readProof(APPLICATION, this.#deps.store, position);
     const isRight = event.type === "CategoryNamed" && event.data.id === id &&
       event.data.name === name;
     if (!isRight) throw damagedCategoryError(category, head);
@@ -174,7 +177,7 @@ export class CategoryReader {
 /** The error about a category whose record does not follow from the event that it names. */
 export function damagedCategoryError({ id }: CategoryRecord, { generation }: Head): ServiceError {
   const key = projectionKey(generation, categoryKey(id));
-  return damagedError(key, "does not follow from its event");
+  return damagedError(APPLICATION, key, "does not follow from its event");
 }
 
 function expectCount(count: number, head: Head): void {

@@ -1,6 +1,6 @@
 /** The subjects of categories, and their records: the keys, without the generation, and the contents. An id in a key is a text. */
 
-import { encodeJson } from "../encoding/json.ts";
+import { encodeJson } from "eventstore-less";
 import { CATEGORIES_COLLECTION } from "./category_counts.ts";
 
 /** The record of a category that has a name. */

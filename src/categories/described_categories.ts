@@ -1,5 +1,6 @@
 /** The schemas, examples and tag that the described operations of categories share. */
 
+import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
 import {
   Category,
   CATEGORY_EVENT_TYPES,
@@ -10,7 +11,6 @@ import { schemaComponent } from "../api/component.ts";
 import { eventSchema, exampleEvent } from "../api/described_event.ts";
 import type { Tag } from "../api/operation.ts";
 import { integerSchema } from "../api/requests/query.ts";
-import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import { categorySubject } from "./category_records.ts";
 
 export const CATEGORIES_TAG: Tag = {

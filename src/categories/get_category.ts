@@ -1,4 +1,4 @@
-import type { HeadEntry } from "eventstore-less/head";
+import { andThen, type HeadEntry } from "eventstore-less";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";
@@ -7,7 +7,6 @@ import { HEADERS_OF_READS } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
-import { andThen } from "../runtime/runtime.ts";
 import type { CategoryReader } from "./category_reader.ts";
 import { CATEGORIES_TAG, CATEGORY, CATEGORY_ID, EXAMPLE_CATEGORY } from "./described_categories.ts";
 import { categoryIdOf } from "./parse_target.ts";

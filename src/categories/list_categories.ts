@@ -1,5 +1,4 @@
-import { type BackgroundWork, feedPositionOf } from "eventstore-less/feed";
-import type { HeadEntry } from "eventstore-less/head";
+import { andThen, type BackgroundWork, feedPositionOf, type HeadEntry } from "eventstore-less";
 import type { ApiRequest } from "../api/api_request.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
@@ -9,7 +8,6 @@ import { FEED_POSITION, HEADERS_OF_READS } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
-import { andThen } from "../runtime/runtime.ts";
 import type { CategoryReader } from "./category_reader.ts";
 import { CATEGORIES_TAG, CATEGORY, EXAMPLE_CATEGORY } from "./described_categories.ts";
 import { CATEGORIES_LIMIT } from "./write_category.ts";

@@ -1,7 +1,7 @@
 /** The operation `listCategoryEvents`: who named one category, as CloudEvents, newest first. */
 
-import type { RecordedEvent } from "eventstore-less/definitions";
-import type { HeadEntry } from "eventstore-less/head";
+import { assertNever, type HeadEntry } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
@@ -18,7 +18,6 @@ import {
   SUBJECT_EVENTS_PARAMETERS,
   type SubjectEventsDeps,
 } from "../api/subject_events.ts";
-import { assertNever } from "../encoding/assert_never.ts";
 import type { CategoryEvent } from "./category_event.ts";
 import { type CategoryReader, damagedCategoryError } from "./category_reader.ts";
 import { categorySubject } from "./category_records.ts";

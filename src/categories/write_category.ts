@@ -1,7 +1,7 @@
 /** The commands of clients that name a category, or remove it. */
 
-import type { RecordedEvent } from "eventstore-less/definitions";
-import { ServiceError } from "eventstore-less/errors";
+import { ServiceError } from "eventstore-less";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import {

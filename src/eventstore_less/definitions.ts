@@ -1,19 +1,15 @@
 /**
- * The definitions that an application gives to the engine. The engine imports one module of it,
- * `eventstore-less/application`, which has `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: a
- * {@linkcode Collection} for each kind of subjects.
+ * The definitions that an application gives to the engine: a {@linkcode Collection} for each kind of subjects. The types
+ * of events are the union `EventBody` where a caller gives it, and else any {@linkcode Body}.
  */
 
 import type { z } from "zod";
-import type { EventBody } from "eventstore-less/application";
 
 /** The type and the data of an event, before the log gives it a position. */
 export interface Body {
   type: string;
   data: object;
 }
-
-export type EventType = EventBody["type"];
 
 /** The other members of an event that are known before its position in the log. */
 export interface EventMetadata {
@@ -30,16 +26,19 @@ export interface EventMetadata {
 }
 
 /** An event in the log. `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
-export type Recorded<Body> = Body & EventMetadata & { position: number; previousHash: string };
+export type Recorded<EventBody extends Body = Body> =
+  & EventBody
+  & EventMetadata
+  & { position: number; previousHash: string };
 
-export type RecordedEvent = Recorded<EventBody>;
+export type RecordedEvent<EventBody extends Body = Body> = Recorded<EventBody>;
 
 /** The type and data of an event that a command has decided, and what is known before its position in the log. */
-export type DecidedEvent = EventBody & EventMetadata;
+export type DecidedEvent<EventBody extends Body = Body> = EventBody & EventMetadata;
 
 /** An event and its line in UTF-8, without the line break. */
-export interface RecordedLine {
-  event: RecordedEvent;
+export interface RecordedLine<EventBody extends Body = Body> {
+  event: Recorded<EventBody>;
   line: Uint8Array;
 }
 
@@ -51,7 +50,7 @@ export interface Head {
   /** SHA-256 (hex) of the last line. */
   lastHash: string;
   /** The events of each type, without the types that have none. */
-  types: Partial<Record<EventType, TypeSummary>>;
+  types: Partial<Record<string, TypeSummary>>;
   /** The counts of each collection to which its events add by `tally()`, without empty ones. */
   counts: Partial<Record<string, Counts>>;
   /** Generation of the projections that requests read. */
@@ -83,10 +82,10 @@ export interface Collection<CollectionBody extends Body = Body> {
   personal?: readonly string[];
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
-  /** The rules by which an audit and a restore check a log from its beginning. */
-  newHistory(): History;
+  /** The rules by which an audit and a restore check a log from its beginning; by default there are none. */
+  newHistory?(): History;
   /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */
-  faultOfHead?(head: Head, lastEvents: ReadonlyMap<EventType, RecordedEvent>): string | undefined;
+  faultOfHead?(head: Head, lastEvents: ReadonlyMap<string, RecordedEvent>): string | undefined;
   /** The numbers in the report of an audit, by names in the plural: `{ pets: 3 }`. `counts` are those of the collection. */
   summaryOf?(counts: Counts): Record<string, number>;
 }

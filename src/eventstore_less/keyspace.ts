@@ -1,8 +1,8 @@
 /** The keys of the records of the engine. "The keyspace" in eventstore_less/README.md shows and explains them. */
 
-import { packLines } from "../encoding/pack_lines.ts";
+import { packLines } from "./encoding/pack_lines.ts";
+import type { Application } from "./application.ts";
 import type { KeyElement, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";
-import { KINDS } from "./tables.ts";
 import { withChecksum } from "./store/checksum.ts";
 import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
@@ -58,9 +58,9 @@ const OF_IDEMPOTENCY_KEY: KindDefinition = {
 };
 
 /** The definition of a kind of records; `undefined` for an unknown kind. */
-export function kindOf(kind: unknown): KindDefinition | undefined {
+export function kindOf(application: Application, kind: unknown): KindDefinition | undefined {
   if (kind === IDEMPOTENCY_KIND) return OF_IDEMPOTENCY_KEY;
-  return KINDS.get(kind as string);
+  return application.kinds.get(kind as string);
 }
 
 /** The prefix of the keys of all records of a kind in a generation. */
@@ -69,9 +69,9 @@ export function kindPrefix(generation: number, kind: string) {
 }
 
 /** Whether this can be the key of a record of a projection. The record may not exist. */
-export function isProjectionKey(key: Key): key is ProjectionKey {
+export function isProjectionKey(application: Application, key: Key): key is ProjectionKey {
   const [kind, ...elements] = key;
-  const expected = kindOf(kind)?.key;
+  const expected = kindOf(application, kind)?.key;
   return elements.length === expected?.length &&
     expected.every((element, index) => isKeyElement(element, elements[index]));
 }

@@ -1,17 +1,17 @@
-import type { RefusalCode } from "eventstore-less/application";
 import { StoreClosedError, StoreError, StoreFullError } from "./store/store_errors.ts";
 
-/** Why an operation failed. The domain does not know HTTP: `api/errors.ts` maps each code to what clients see. */
-export class ServiceError extends Error {
-  readonly code: ServiceErrorCode;
+/** Why an operation failed: a code of the engine, or one by which the application refuses a command. */
+export class ServiceError<Code extends string = string> extends Error {
+  readonly code: Code;
 
-  constructor(code: ServiceErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: Code, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
     this.code = code;
   }
 }
 
+/** The codes of the engine. */
 export type ServiceErrorCode =
   | "feed_reset"
   | "outcome_unknown"
@@ -20,11 +20,10 @@ export type ServiceErrorCode =
   | "rate_limited"
   | "shutting_down"
   | "storage_full"
-  | "store_unavailable"
-  | RefusalCode;
+  | "store_unavailable";
 
 /** The code of an error of the domain or of the store; `undefined` for any other error. */
-export function serviceErrorCode(error: unknown): ServiceErrorCode | undefined {
+export function serviceErrorCode(error: unknown): string | undefined {
   if (error instanceof ServiceError) return error.code;
   if (error instanceof StoreClosedError) return "shutting_down";
   if (error instanceof StoreFullError) return "storage_full";

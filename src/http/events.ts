@@ -1,12 +1,8 @@
 /** The operation `listEvents`: events of animals and categories as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
-import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/head";
-import { Buffer } from "node:buffer";
-import { z } from "zod";
-import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
-import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import {
   type BackgroundWork,
+  EMPTY_HEAD,
   EventCursor,
   type EventFeed,
   type EventFilter,
@@ -16,15 +12,22 @@ import {
   followedParts,
   type Follower,
   type Followers,
+  type HeadEntry,
   jsonOf,
   messageOf,
   NO_LINES,
   type Place,
-} from "eventstore-less/feed";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+  reasonOf,
+  type Runtime,
+  serviceErrorCode,
+} from "eventstore-less";
+import { StoreError } from "eventstore-less/store";
+import { Buffer } from "node:buffer";
+import { z } from "zod";
+import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
+import type { Logger } from "../runtime/logger.ts";
 import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
-import { serviceErrorCode, StoreError } from "eventstore-less/errors";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, type Component, content, schemaComponent } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";

@@ -1,9 +1,9 @@
 /** The query of the feed: each parameter with its description and its parser. */
 
+import { FEED_ID_PATTERN } from "eventstore-less";
+import { APPLICATION } from "../application.ts";
 import { z } from "zod";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed";
-import { EVENT_TYPES, EVENTS } from "eventstore-less/log";
 import { PET_STATUS } from "../animals/described_pets.ts";
 import { HttpError } from "../api/errors.ts";
 import type { RequestHeaders } from "../runtime/service_request.ts";
@@ -23,7 +23,9 @@ export const EVENTS_LIMIT_DEFAULT = 100;
 export const EVENTS_TIMEOUT_MAX = 30_000;
 
 /** The types that the feed shows. */
-export const SHOWN_TYPES = EVENT_TYPES.filter((type) => EVENTS[type].shown !== undefined);
+export const SHOWN_TYPES = APPLICATION.eventTypes.filter((type) =>
+  APPLICATION.events[type].shown !== undefined
+);
 
 /** The value of `lastEventId` that means the end of the log. */
 export const NOW = "now";

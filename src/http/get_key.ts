@@ -1,8 +1,8 @@
 /** The operation `getKey`: what the owner of an API key may know of it, which is neither its token nor the hash of that. */
 
+import type { HeadEntry } from "eventstore-less";
 import { z } from "zod";
 import { LABEL_MAX_LENGTH } from "../../events/api_key.ts";
-import type { HeadEntry } from "eventstore-less/head";
 import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content, schemaComponent } from "../api/component.ts";

@@ -1,13 +1,11 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
+import { andThen, type BackgroundWork, type HeadReader, reasonOf } from "eventstore-less";
+import { StoreError } from "eventstore-less/store";
 import type { ApiKey } from "../keys/api_key.ts";
 import { expectMayWrite } from "../keys/api_key_reader.ts";
-import type { HeadReader } from "eventstore-less/head";
-import { StoreError } from "eventstore-less/errors";
-import type { BackgroundWork } from "eventstore-less/feed";
-import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
+import { REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
-import { andThen } from "../runtime/runtime.ts";
 import {
   isBodyBounded,
   type RequestHandler,

@@ -1,11 +1,14 @@
 /** The operations outside of /v1, which need no key. */
 
-import type { Appender } from "eventstore-less/append";
-import type { BackgroundWork } from "eventstore-less/feed";
-import type { HeadReader } from "eventstore-less/head";
+import {
+  type Appender,
+  type BackgroundWork,
+  type HeadReader,
+  serviceErrorCode,
+} from "eventstore-less";
+import { standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/store";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { serviceErrorCode, standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/errors";
 import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";

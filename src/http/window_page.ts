@@ -1,9 +1,9 @@
 /** The window at /window: a page on which people see and change the animals. It uses only the interface. */
 
+import { commandName, reasonOf } from "eventstore-less";
 import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
-import { commandName } from "../runtime/command_name.ts";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
 import IMPORT_STYLE from "../window/import/import.css" with { type: "text" };
 import STYLE from "../window/window.css" with { type: "text" };

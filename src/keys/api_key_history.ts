@@ -1,9 +1,5 @@
-import {
-  type History,
-  OPERATOR,
-  type RecordedEvent,
-  type RecordedLine,
-} from "eventstore-less/definitions";
+import { type History, OPERATOR } from "eventstore-less";
+import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import type { ApiKeyEventBody } from "../../events/api_key.ts";
 import { type ApiKey, issuedApiKey, revocationOf, revoke, stateOf } from "./api_key.ts";
 

@@ -1,4 +1,4 @@
-import type { Head } from "eventstore-less/definitions";
+import type { Head } from "eventstore-less";
 
 /** Position of the last event of an API key; 0 without one. */
 export function apiKeyPositionOf({ types }: Pick<Head, "types">): number {

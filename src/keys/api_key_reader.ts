@@ -1,20 +1,21 @@
-import type { Head } from "eventstore-less/definitions";
-import { apiKeyPositionOf } from "./api_key_position.ts";
-import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
-import { isToken } from "./token.ts";
-import { ServiceError } from "eventstore-less/errors";
-import type { Runtime } from "../runtime/runtime.ts";
-import { type ApiKey, issuedApiKey, revoke, stateOf } from "./api_key.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
 import {
+  BoundedCache,
   damagedError,
   decodeRecord,
+  type Head,
   kindPrefix,
   projectionKey,
   proveRecord,
-} from "eventstore-less/projections";
-import { BoundedCache } from "../runtime/bounded_cache.ts";
+  type Runtime,
+  ServiceError,
+  sha256Hex,
+} from "eventstore-less";
 import { type Key, scan, type Store, type StoreEntry } from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
+import { apiKeyPositionOf } from "./api_key_position.ts";
+import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
+import { isToken } from "./token.ts";
+import { type ApiKey, issuedApiKey, revoke, stateOf } from "./api_key.ts";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
@@ -137,7 +138,7 @@ async function readProvenApiKey(store: Store, { generation }: Head, tokenHash: s
   if (issued === null && state === null) return undefined;
   const apiKey = apiKeyOf(generation, issued, state);
   await Promise.all([issued!, state!].map((entry) => {
-    return proveRecord(store, entry, decodeRecord(entry).position);
+    return proveRecord(APPLICATION, store, entry, decodeRecord(APPLICATION, entry).position);
   }));
   return apiKey;
 }
@@ -155,15 +156,23 @@ function apiKeyOf(generation: number, issued: StoreEntry | null, state: StoreEnt
   if (issued === null) throw missingIssueError(generation, tokenHashOf(state!));
   const tokenHash = tokenHashOf(issued);
   if (state === null) {
-    throw damagedError(projectionKey(generation, stateRecordKey(tokenHash)), "is missing");
+    throw damagedError(
+      APPLICATION,
+      projectionKey(generation, stateRecordKey(tokenHash)),
+      "is missing",
+    );
   }
-  const { issuedAt, ...terms } = decodeRecord(issued);
-  const { position, ...revocation } = decodeRecord(state);
+  const { issuedAt, ...terms } = decodeRecord(APPLICATION, issued);
+  const { position, ...revocation } = decodeRecord(APPLICATION, state);
   const apiKey = issuedApiKey({ ...terms, tokenHash }, issuedAt, position);
   if (revocation.revokedAt !== undefined) revoke(apiKey, revocation);
   return apiKey;
 }
 
 function missingIssueError(generation: number, tokenHash: string): ServiceError {
-  return damagedError(projectionKey(generation, issuedRecordKey(tokenHash)), "is missing");
+  return damagedError(
+    APPLICATION,
+    projectionKey(generation, issuedRecordKey(tokenHash)),
+    "is missing",
+  );
 }

@@ -1,9 +1,13 @@
 /** All that the engine must know of API keys: their events, and the records that these make. */
 
+import {
+  type Collection,
+  encodeJson,
+  type EventDefinitions,
+  type KindDefinition,
+} from "eventstore-less";
+import { Ulid } from "eventstore-less/encoding";
 import { type ApiKeyEventBody, ApiKeyIssuedData, ApiKeyRevokedData } from "../../events/api_key.ts";
-import { encodeJson } from "../encoding/json.ts";
-import { Ulid } from "../encoding/text_forms.ts";
-import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions";
 import { revocationOf } from "./api_key.ts";
 import { ApiKeyHistory } from "./api_key_history.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";

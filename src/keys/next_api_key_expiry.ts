@@ -1,8 +1,6 @@
-import type { Head } from "eventstore-less/definitions";
-import { apiKeyPositionOf } from "./api_key_position.ts";
-import type { HeadReader } from "eventstore-less/head";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Head, HeadReader, Runtime } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
+import { apiKeyPositionOf } from "./api_key_position.ts";
 import { listApiKeys } from "./api_key_reader.ts";
 
 interface NextApiKeyExpiryDeps {

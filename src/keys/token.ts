@@ -1,7 +1,7 @@
 /** The text of an API key, which only its owner has. */
 
+import { sha256Hex } from "eventstore-less";
 import { Buffer } from "node:buffer";
-import { sha256Hex } from "../encoding/sha256.ts";
 
 const PREFIX = "pets_";
 const SECRET_BYTES = 32;

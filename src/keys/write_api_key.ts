@@ -1,16 +1,20 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
-import { type DecidedEvent, OPERATOR } from "eventstore-less/definitions";
+import {
+  type Appender,
+  type Command,
+  isTimeOfLog,
+  OPERATOR,
+  type Runtime,
+  ServiceError,
+  sha256Hex,
+} from "eventstore-less";
+import type { Store } from "eventstore-less/store";
+import type { DecidedEvent } from "../../events/all_events.ts";
 import type { ApiKeyIssuedData } from "../../events/api_key.ts";
-import type { Appender, Command } from "eventstore-less/append";
-import { sha256Hex } from "../encoding/sha256.ts";
 import { type ApiKey, stateOf } from "./api_key.ts";
-import { isTimeOfLog } from "eventstore-less/log";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import { ServiceError } from "eventstore-less/errors";
-import type { Store } from "eventstore-less/store";
 
 interface WriteApiKeyDeps {
   appender: Appender;

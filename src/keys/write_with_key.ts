@@ -1,17 +1,23 @@
 /** The command of a client: it appends an event on behalf of an API key, once for each Idempotency-Key. */
 
-import type { EventBody } from "eventstore-less/application";
-import { type Appender, type Command, findEarlierEvent } from "eventstore-less/append";
-import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions";
-import type { HeadEntry } from "eventstore-less/head";
-import { ServiceError } from "eventstore-less/errors";
+import {
+  type Appender,
+  type Command,
+  type EventMetadata,
+  findEarlierEvent,
+  type Head,
+  type HeadEntry,
+  hmacSha256Hex,
+  type Runtime,
+  ServiceError,
+} from "eventstore-less";
 import type { Store } from "eventstore-less/store";
-import { hmacSha256Hex } from "../encoding/sha256.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { EventBody, RecordedEvent } from "../../events/all_events.ts";
+import { APPLICATION } from "../application.ts";
 import { type ApiKeyReader, expectMayWrite } from "./api_key_reader.ts";
 
 export interface WriteDeps {
-  appender: Appender;
+  appender: Appender<EventBody>;
   runtime: Runtime;
   apiKeys: ApiKeyReader;
   store: Store;
@@ -75,7 +81,7 @@ export async function writeWithKey<Before>(
   // Nobody can guess it from a published log, because the token is secret.
   const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
   const inputs = { token, logged, eventTimeMs };
-  const command: Command<PreparedWrite<Before>> = {
+  const command: Command<PreparedWrite<Before>, EventBody> = {
     subject: rule.subject,
     group: rule.group,
     idempotencyKey: logged,
@@ -127,7 +133,7 @@ async function prepareWrite<Before>(
   // 2. An earlier event is the outcome, even if the subject cannot be read now. The age is measured at the time of the
   // event, so two events of one Idempotency-Key are a day apart.
   const use = { actor, idempotencyKey: logged, timeMs: eventTimeMs };
-  const earlier = await findEarlierEvent(store, head, use);
+  const earlier = await findEarlierEvent(APPLICATION, store, head, use);
   if (earlier !== undefined) return { actor, earlier };
   // 3. Only a request without an earlier event fails because of the subject.
   if (read.status === "rejected") throw read.reason;

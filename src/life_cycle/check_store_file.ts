@@ -1,7 +1,6 @@
-import { commandName } from "../runtime/command_name.ts";
-import { reasonOf } from "../runtime/logger.ts";
+import { commandName, reasonOf } from "eventstore-less";
+import { checkFile } from "eventstore-less/store";
 import type { Service } from "../service.ts";
-import { checkFile } from "eventstore-less/store/file";
 
 /** Checks the file of a store next to the service, which is not ready any more if the file is damaged. Never rejects. */
 export async function checkStoreFile(

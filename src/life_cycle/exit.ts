@@ -1,5 +1,6 @@
+import { defectOf } from "eventstore-less";
 import process from "node:process";
-import { defectOf, type Logger } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { endErrors } from "../runtime/stderr_logger.ts";
 
 /** The exit code of a program that could not run, or that a defect has ended. */

@@ -1,15 +1,18 @@
+import {
+  commandName,
+  ForeignStoreError,
+  reasonOf,
+  secondsSinceEvent,
+  serviceErrorCode,
+  sleep,
+} from "eventstore-less";
+import { StoreDamagedError, type StoreLocation, storeName } from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
 import { petCount } from "../animals/pet_counts.ts";
-import { ForeignStoreError } from "eventstore-less/head";
-import { secondsSinceEvent } from "eventstore-less/log";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
-import { commandName } from "../runtime/command_name.ts";
-import { reasonOf } from "../runtime/logger.ts";
-import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
-import { serviceErrorCode, StoreDamagedError } from "eventstore-less/errors";
-import { type StoreLocation, storeName } from "eventstore-less/store/location";
 import { VERSION } from "../settings/version.ts";
 
 /** Time after which a store that is away is read again, in milliseconds. */
@@ -71,7 +74,7 @@ const CLOCK_TOLERANCE_S = 60;
 /** Warns if the clock was set back while no service ran, because keys that have ended are then valid again. */
 async function warnOfClock({ heads, store, report, runtime }: Service): Promise<void> {
   await heads.use(async ({ head }) => {
-    const seconds = await secondsSinceEvent(store, runtime, head.position);
+    const seconds = await secondsSinceEvent(APPLICATION, store, runtime, head.position);
     if (seconds === undefined || seconds >= -CLOCK_TOLERANCE_S) return;
     const now = runtime.now();
     const newestEventAt = now - seconds * 1_000;

@@ -1,5 +1,5 @@
+import { systemRuntime } from "eventstore-less";
 import process from "node:process";
-import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /** How often a process looks whether its parent has ended, in milliseconds. */
 const INTERVAL_MS = 1_000;

@@ -1,6 +1,5 @@
+import { type StoreLocation, storeName, type WaitsForStandby } from "eventstore-less/store";
 import type { Logger } from "../runtime/logger.ts";
-import { type StoreLocation, storeName } from "eventstore-less/store/location";
-import type { WaitsForStandby } from "eventstore-less/store/open";
 
 const REMEDY = "A fail-over may lose animals that clients got 201 for: on each server, set " +
   "synchronous_standby_names, or with Patroni synchronous_mode; see scripts/deploy/README.md, PostgreSQL";

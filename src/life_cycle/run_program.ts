@@ -1,5 +1,5 @@
+import { reasonOf } from "eventstore-less";
 import process from "node:process";
-import { reasonOf } from "../runtime/logger.ts";
 import { stderrLogger, writeError } from "../runtime/stderr_logger.ts";
 import { COULD_NOT_RUN, exitAfterLog, installCrashHandlers } from "./exit.ts";
 

@@ -1,16 +1,25 @@
+import {
+  acceptAppends,
+  acceptFilledLog,
+  expectRightClock,
+  ForeignStoreError,
+  GUARD_KEYS,
+  sleep,
+  systemRuntime,
+} from "eventstore-less";
+import {
+  isMissingFile,
+  openStore,
+  OpenStoreError,
+  type Store,
+  watchFile,
+} from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
 import process from "node:process";
 import { writeStdout } from "this-runtime/stdio.ts";
 import { type Address, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog } from "./exit.ts";
-import {
-  acceptAppends,
-  acceptFilledLog,
-  openStore,
-  OpenStoreError,
-} from "eventstore-less/store/open";
-import { expectRightClock } from "eventstore-less/log";
-import { ForeignStoreError, GUARD_KEYS } from "eventstore-less/head";
 import { logStart } from "./log_start.ts";
 import { ERRORS } from "../api/errors.ts";
 import { Replication } from "./replication.ts";
@@ -19,12 +28,8 @@ import { Server, type ServerOptions } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { logAsProcess, stderrLogger } from "../runtime/stderr_logger.ts";
-import { isMissingFile, watchFile } from "eventstore-less/store/file";
-import type { Store } from "eventstore-less/store";
-import { sleep } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { VERSION } from "../settings/version.ts";
-import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
  * Opens the store, and serves until SIGTERM, SIGINT or SIGHUP ends the process, also while a remote store is away. Rejects with
@@ -78,7 +83,8 @@ async function openConfiguredStore(
   const replication = new Replication(config.store, stderrLogger);
   const store = await openStore(config.store, {
     create: config.makesStore,
-    accept: config.makesStore ? acceptAppends : acceptFilledLog,
+    accept: (store) => (config.makesStore ? acceptAppends : acceptFilledLog)(APPLICATION, store),
+    program: APPLICATION.dashedName,
     guardKeys: GUARD_KEYS,
     runtime: systemRuntime,
     onSchemaCreated: () => {

@@ -1,5 +1,4 @@
-import { APPEND_LIMIT_MS } from "eventstore-less/append";
-import { sleep } from "../runtime/runtime.ts";
+import { APPEND_LIMIT_MS, sleep } from "eventstore-less";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 

@@ -1,7 +1,7 @@
 /** The port to the HTTP server of a runtime. `this-runtime/http_server.ts` has its `serveHttp()`. */
 
+import type { Runtime } from "eventstore-less";
 import type { Logger } from "./logger.ts";
-import type { Runtime } from "./runtime.ts";
 import type { ServiceRequest, ServiceResponse } from "./service_request.ts";
 
 export interface HttpServerOptions {

@@ -1,19 +1,18 @@
-import { defectOf, type Logger } from "./logger.ts";
+import {
+  defectOf,
+  type Instrumentation as OfEngine,
+  NO_INSTRUMENTATION as NONE_OF_ENGINE,
+} from "eventstore-less";
+import type { Logger } from "./logger.ts";
 
 /**
  * The port for measurements of an instance. Every request calls it, so no method may wait; an error that one throws is
  * a defect.
  */
-export interface Instrumentation {
+export interface Instrumentation extends OfEngine {
   /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
   onResponse?(operation: string | undefined, status: number, seconds: number): void;
   count(what: Counter, attributes?: Record<string, string>): void;
-  /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
-  onStoreCall(
-    operation: "get" | "list" | "snapshot" | "commit",
-    key: readonly unknown[] | undefined,
-    seconds: number,
-  ): void;
   /** Registers values that are read from time to time. */
   observe(gauges: Gauges): void;
 }
@@ -69,11 +68,7 @@ export function kindOf(key: readonly unknown[]): string | undefined {
   return kind === undefined ? undefined : String(kind);
 }
 
-export const NO_INSTRUMENTATION: Instrumentation = {
-  count() {},
-  onStoreCall() {},
-  observe() {},
-};
+export const NO_INSTRUMENTATION: Instrumentation = { ...NONE_OF_ENGINE, observe() {} };
 
 /** Keeps errors of an instrumentation from its callers, and logs them as defects. */
 export function shielded(inner: Instrumentation, report: Logger): Instrumentation {

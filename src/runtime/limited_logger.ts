@@ -1,5 +1,5 @@
+import type { Runtime } from "eventstore-less";
 import { type Logger, REQUEST_LINE } from "./logger.ts";
-import type { Runtime } from "./runtime.ts";
 
 type Line = Parameters<Logger>;
 

@@ -1,7 +1,7 @@
 /** Lines on their way to a reader that may be slow or may have stopped. Adding one never waits for the reader. */
 
+import type { Runtime } from "eventstore-less";
 import { Buffer } from "node:buffer";
-import type { Runtime } from "./runtime.ts";
 
 /** Maximum size of the lines that wait, in bytes: of all, and while a line of a request is added. */
 export const BUFFER_BYTES = 1024 * 1024;

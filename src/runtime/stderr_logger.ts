@@ -1,9 +1,9 @@
+import { systemRuntime } from "eventstore-less";
 import { writeStderr } from "this-runtime/stdio.ts";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { LineBuffer } from "./line_buffer.ts";
 import { type Logger, REQUEST_LINE } from "./logger.ts";
 import { redactKeys } from "./redact_keys.ts";
-import { systemRuntime } from "./system_runtime.ts";
 
 /** Time for the rest of the lines at the end of the process, in milliseconds. */
 const END_LIMIT_MS = 1_000;

@@ -1,9 +1,9 @@
 /** The HTTP server of an instance: connects the server of the runtime to the handler, and shuts it down. */
 
+import type { Runtime } from "eventstore-less";
 import { serveHttp } from "this-runtime/http_server.ts";
 import type { HttpServer } from "../runtime/http_server.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { errorResponse } from "../api/errors.ts";
 import type {
   RequestHandler,

@@ -1,12 +1,11 @@
 /** The settings of the service. Only this module reads the environment. */
 
+import { reasonOf } from "eventstore-less";
+import { HAS_DENO_KV, parseDatabaseUrl, type StoreLocation } from "eventstore-less/store";
 import { isAbsolute } from "node:path";
 import process from "node:process";
-import { HAS_DENO_KV } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
-import { reasonOf } from "../runtime/logger.ts";
-import { parseDatabaseUrl, type StoreLocation } from "eventstore-less/store/location";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;

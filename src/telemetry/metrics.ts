@@ -1,6 +1,6 @@
 /** The table of metrics, from which `/metrics` and the dashboard for Grafana are made. */
 
-import { SQL_NAME } from "eventstore-less/instance";
+import { APPLICATION } from "../application.ts";
 import { COUNTERS, GAUGES } from "../runtime/instrumentation.ts";
 
 export interface Metric {
@@ -14,7 +14,7 @@ export interface Metric {
 
 /** The name in Prometheus of a metric that only this service has. */
 export function ownName(name: string): string {
-  return `${SQL_NAME}_${name.replaceAll(".", "_")}`;
+  return `${APPLICATION.sqlName}_${name.replaceAll(".", "_")}`;
 }
 
 export function gauge(name: string, help: string, label = "instance"): Metric {

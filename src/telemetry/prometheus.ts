@@ -1,8 +1,8 @@
 /** The metrics for Prometheus. This module is loaded only if `METRICS_PORT` is set. */
 
+import type { Runtime } from "eventstore-less";
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
-import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHandler } from "../runtime/service_request.ts";
 import {
   COUNTERS,

@@ -1,8 +1,8 @@
 /** The known categories, and their names. The rest of the page changes them only through the functions here. */
 
+import { INT64_MAX } from "eventstore-less/int64";
 import { computed, signal } from "@preact/signals";
 import { foldCase } from "../encoding/fold_case.ts";
-import { INT64_MAX } from "../encoding/int64.ts";
 
 /** A category that has a name. */
 export interface NamedCategory {

@@ -3,13 +3,13 @@
  * export are made from it, so a new field is one entry here.
  */
 
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { CategoryName } from "./category_name.tsx";
 import { categoryWithName, nameOfCategory } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
-import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import type { Choice } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
 import { Select } from "./select.tsx";

@@ -1,8 +1,8 @@
 /** The operation listPetEvents: the history of one animal along its lines. */
 
+import type { EventBody } from "../../events/all_events.ts";
 import { assert, assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import type { EventBody } from "eventstore-less/application";
 import { logMutations } from "../../src/eventstore_less/keyspace.ts";
 import { readLog } from "../../src/eventstore_less/log/read_log.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";

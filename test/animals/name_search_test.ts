@@ -1,5 +1,6 @@
 /** Searches by a part of the name, as the interface shows them, and as they read the store. */
 
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import {
@@ -213,7 +214,7 @@ Deno.test("a client that follows the feed after a page of a search has the pets 
       else pet = await (await service.change(id, patch)).json();
       if (pet === undefined) pets.delete(id);
       else pets.set(pet.id, pet);
-      const { head: { position } } = await readHead(service.store);
+      const { head: { position } } = await readHead(APPLICATION, service.store);
       changes.push({ position, id: pet?.id ?? id, pet });
     };
     for (const query of queries) {

@@ -1,12 +1,12 @@
 /** The index of categories: how an instance fills it and keeps it up to date, and what it does if a record is damaged. */
 
+import { replay } from "../support/tools.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { StoreAwayError } from "../../src/eventstore_less/store/store_errors.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { PetIndexReader, RETRY_MS } from "../../src/animals/pet_index_reader.ts";
 import { createService } from "../../src/service.ts";
-import { replay } from "../../scripts/replay/replay.ts";
 import { hold } from "../support/faulty_store.ts";
 import { putRecord } from "../support/set_record.ts";
 import { assertError } from "../support/test_each_way.ts";

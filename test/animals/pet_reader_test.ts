@@ -1,7 +1,8 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
-import type { RecordedLine } from "../../src/eventstore_less/definitions.ts";
-import type { EventBody } from "eventstore-less/application";
+import type { EventBody, RecordedLine } from "../../events/all_events.ts";
+import { sha256Hex } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Committed } from "../../src/eventstore_less/append/appender.ts";
@@ -15,7 +16,6 @@ import {
   type PetPatch,
   type PetStatus,
 } from "../../events/pet.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
   logMutations,
@@ -67,12 +67,15 @@ class History {
 
   static async of(steps: Step[]) {
     const history = new History();
-    history.entry = await readHead(history.store);
+    history.entry = await readHead(APPLICATION, history.store);
     await history.commit(steps);
     return history;
   }
 
-  async commit(steps: Step[], generation = this.entry.head.generation): Promise<Committed> {
+  async commit(
+    steps: Step[],
+    generation = this.entry.head.generation,
+  ): Promise<Committed<EventBody>> {
     const base = this.entry;
     const pets = [...this.pets];
     const lines: RecordedLine[] = [];
@@ -89,13 +92,13 @@ class History {
       const position = next.position + 1;
       const metadata = { id: sampleId(position), time: TIME, actor: sampleId(0) };
       const event = { ...body, ...metadata, position, previousHash: next.lastHash };
-      const line = encoder.encode(encodeEvent(event));
+      const line = encoder.encode(encodeEvent(APPLICATION, event));
       lines.push({ event, line });
-      addEvent(next, event, sha256Hex(line));
+      addEvent(APPLICATION, next, event, sha256Hex(line));
     }
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
-      ...projectionMutations(generation, project(lines)),
+      ...projectionMutations(generation, project(APPLICATION, lines)),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];
     const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
@@ -419,7 +422,7 @@ Deno.test("list() reads a page of a category again if the index was replaced whi
       patch: { categoryId: 8n },
     }]);
     const { store } = history;
-    const heads = new HeadReader(store, new FakeRuntime());
+    const heads = new HeadReader(APPLICATION, store, new FakeRuntime());
     const openIndex = () =>
       new PetIndexReader({
         heads,
@@ -529,7 +532,7 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   const reader = petReaderOf(history.store);
   const nameOf = async (at: HeadEntry) => JSON.parse((await reader.get(1, at))!.text).name;
   assertEquals(await nameOf(entry), "wrong");
-  await commit(history.store, projectionMutations(2, project(history.lines)));
+  await commit(history.store, projectionMutations(2, project(APPLICATION, history.lines)));
   await history.commit([], 2);
   await reader.get(2, history.entry);
   // A request that still has the head before the new generation reads the records of the new one, too.

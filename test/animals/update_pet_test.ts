@@ -1,5 +1,6 @@
 /** The operation updatePet. Its errors are in `errors_test`, and its rule is tested with its command. */
 
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
@@ -145,7 +146,7 @@ Deno.test("a write gives a new ETag to exactly the reads that show it, on every 
 });
 
 async function positionOf({ store }: TestService): Promise<number> {
-  return (await readHead(store)).head.position;
+  return (await readHead(APPLICATION, store)).head.position;
 }
 
 async function tagOf({ send }: Pick<TestService, "send">, id: number): Promise<string> {

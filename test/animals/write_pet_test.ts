@@ -1,11 +1,12 @@
 /** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
+import { audit, replay } from "../support/tools.ts";
+import { hmacSha256Hex } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import type { PetEvent } from "../../src/animals/pet_event.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
-import { audit } from "../../scripts/verify/audit.ts";
-import { replay } from "../../scripts/replay/replay.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import {
   additionRule,
@@ -17,7 +18,6 @@ import {
   updatePet,
   type UpdatePetRequest,
 } from "../../src/animals/write_pet.ts";
-import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "../../src/eventstore_less/log/head.ts";
@@ -40,7 +40,8 @@ async function openWithRex() {
   const { store, runtime, faults: faulty } = service;
   const here = commandsOn(service, service);
   const there = commandsOn(createService({ store, runtime, report: () => {} }), service);
-  const events = async () => (await readLogLines(store)).slice(2).map(decodeEvent);
+  const events = async () =>
+    (await readLogLines(store)).slice(2).map((line) => decodeEvent(APPLICATION, line));
   const all = <T>(requests: Promise<T>[]) => runtime.settle(Promise.all(requests));
   const { [Symbol.asyncDispose]: dispose } = service;
   return { service, faulty, here, there, events, all, [Symbol.asyncDispose]: dispose };
@@ -126,7 +127,7 @@ function decideAfter(given: Body[], when: When) {
   });
   const rule = ruleOf(when);
   const head = draftOf(EMPTY_HEAD);
-  for (const event of events) addEvent(head, event, GENESIS_HASH);
+  for (const event of events) addEvent(APPLICATION, head, event, GENESIS_HASH);
   const last = events.findLast(({ data }) => data.id === rule.petId);
   return rule.decide(head, last && stateAfter(last));
 }

@@ -3,6 +3,7 @@
  * Error, and then requests that get it. `parse_body_test` has the further messages of `invalid_body`.
  */
 
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
@@ -473,7 +474,7 @@ for (const [name, cases] of Object.entries(CASES)) {
         assertEquals(challenge, CHALLENGES[code] ?? null);
         await assertError(response, { status: Number(status), code });
         for (const secret of ["secret", service.token.slice(5)]) assert(!text.includes(secret));
-        assertEquals(lastPetIdOf((await readHead(service.store)).head), 0);
+        assertEquals(lastPetIdOf((await readHead(APPLICATION, service.store)).head), 0);
       }
     }
   });

@@ -1,9 +1,8 @@
 /** The reader of categories: what it reads and proves, and what damage it finds. */
 
+import { audit, replay } from "../support/tools.ts";
 import { assertEquals } from "@std/assert";
 import { logKey, projectionKey } from "../../src/eventstore_less/keyspace.ts";
-import { audit } from "../../scripts/verify/audit.ts";
-import { replay } from "../../scripts/replay/replay.ts";
 import {
   categoryContentOf,
   categoryKey,

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../src/application.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
@@ -36,7 +37,7 @@ testNeeding(permissions("net", "read", "run", "write", "env", "sys"))(
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("two", rex), { id: 2, ...rex });
-      assertEquals(lastPetIdOf((await readHead(service.store)).head), 2);
+      assertEquals(lastPetIdOf((await readHead(APPLICATION, service.store)).head), 2);
     });
 
     await test.step("it lists all animals of a status, page by page", async () => {

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../src/application.ts";
 import { assertRejects } from "@std/assert";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";
@@ -42,7 +43,7 @@ test("KvConnectStore reads a head that is a text, as earlier formats have it, so
   using kv = await Deno.openKv(server.address);
   await kv.set(HEAD_KEY, JSON.stringify({ format: 3 }));
   const advice = "it has format 3, of an older version; export it with";
-  await assertRejects(() => acceptLog(store), StoreRefusedError, advice);
+  await assertRejects(() => acceptLog(APPLICATION, store), StoreRefusedError, advice);
   store.close();
 });
 

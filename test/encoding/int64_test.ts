@@ -1,5 +1,5 @@
+import { INT64_MAX, INT64_MIN, int64Of, parseExactJson } from "eventstore-less/encoding";
 import { assertEquals, assertThrows } from "@std/assert";
-import { INT64_MAX, INT64_MIN, int64Of, parseExactJson } from "../../src/encoding/int64.ts";
 
 const NUMBERS: [sources: string[], value: bigint | undefined][] = [
   [["0", "-0", "0.000", "0e999999999", "-0.0e-999999999"], 0n],

@@ -1,5 +1,5 @@
+import { packLines, unpackLines } from "eventstore-less";
 import { assertEquals } from "@std/assert";
-import { packLines, unpackLines } from "../../src/encoding/pack_lines.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
+import { encodeUtf8Pooled, pooledBytes } from "eventstore-less";
 import { assertEquals } from "@std/assert";
-import { encodeUtf8Pooled, pooledBytes } from "../../src/encoding/pooled_bytes.ts";
 
 Deno.test("pooled bytes keep their content, whatever is made after them", () => {
   const texts = Array.from({ length: 1_000 }, (_, index) => `Zoë ${index} `.repeat(index % 40));

@@ -1,12 +1,11 @@
 /** Follows every field of NewPet from a request through the log and back, so that no field is dropped. */
 
+import { audit, replay, restore, verifyExport } from "../support/tools.ts";
+import { parseExactJson } from "eventstore-less/encoding";
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { parseExactJson } from "../../src/encoding/int64.ts";
 import { NewPet, Pet } from "../../events/pet.ts";
-import { audit } from "../../scripts/verify/audit.ts";
-import { replay } from "../../scripts/replay/replay.ts";
-import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
@@ -69,7 +68,10 @@ Deno.test("every field of NewPet is returned, changed, removed, listed, logged, 
     await restore({ store, runtime }, source, await verifyExport(source));
     assertEquals(await readLogLines(store), lines);
     assertEquals((await audit({ store, runtime })).faults, []);
-    const { text } = await petReaderOf(store).list({ limit: 100 }, await readHead(store));
+    const { text } = await petReaderOf(store).list(
+      { limit: 100 },
+      await readHead(APPLICATION, store),
+    );
     assertEquals(parseExactJson(text), pets.toReversed());
   } finally {
     store.close();

@@ -3,11 +3,11 @@
  * no refinements, so it stores what the newer version must refuse.
  */
 
+import { systemRuntime } from "eventstore-less";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { addFields } from "../support/add_fields.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { linesToBytes } from "../support/sample_log.ts";
@@ -136,21 +136,28 @@ async function expectRefused(
   requests: Request[],
   { name, fault }: Pick<RefinedField, "name" | "fault">,
 ): Promise<void> {
-  const { audit } = await importFromCopy<typeof import("../../scripts/verify/audit.ts")>(
+  const { audit } = await importFromCopy<
+    typeof import("../../src/eventstore_less/tools/verify/audit.ts")
+  >(
     newer,
-    "scripts/verify/audit.ts",
+    "src/eventstore_less/tools/verify/audit.ts",
   );
-  const { verifyExport } = await importFromCopy<typeof import("../../scripts/restore/restore.ts")>(
+  const { verifyExport } = await importFromCopy<
+    typeof import("../../src/eventstore_less/tools/restore/restore.ts")
+  >(
     newer,
-    "scripts/restore/restore.ts",
+    "src/eventstore_less/tools/restore/restore.ts",
   );
+  const { APPLICATION: application } = await importFromCopy<
+    typeof import("../../src/application.ts")
+  >(newer, "src/application.ts");
   await withService(older, async (send, store) => {
     for (const request of requests) assertEquals((await send(...request)).ok, true);
     const lines = await readLogLines(store);
     const message = `Line ${lines.length}: ✖ ${fault} → at ${name}`;
-    const { faults } = await audit({ store, runtime: systemRuntime });
+    const { faults } = await audit({ application, store, runtime: systemRuntime });
     assertEquals(faults.map((it) => it.message), [message]);
     const source = () => ReadableStream.from([linesToBytes(lines)]);
-    await assertRejects(() => verifyExport(source), Error, message);
+    await assertRejects(() => verifyExport(application, source), Error, message);
   });
 }

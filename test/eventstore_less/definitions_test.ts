@@ -1,17 +1,17 @@
-import type { RecordedEvent, RecordedLine } from "../../src/eventstore_less/definitions.ts";
+import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
 import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
 import { decodeEvent, encodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { eventOf } from "../../src/eventstore_less/log/lines.ts";
-import { EVENT_TYPES, EVENTS } from "../../src/eventstore_less/tables.ts";
 import { expectReadable } from "../support/expect_readable.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { utf8 } from "../support/utf8.ts";
 
 const SAMPLES: RecordedLine[] = sampleLog(100).map((text) => {
   const line = utf8(text);
-  return { event: eventOf(line)!, line };
+  return { event: eventOf(APPLICATION, line)!, line };
 });
 
 const METADATA = {
@@ -23,10 +23,10 @@ const METADATA = {
 };
 
 Deno.test("each event of any data that its schema accepts is read back from its line", () => {
-  for (const type of EVENT_TYPES) {
-    for (const data of expectReadable(EVENTS[type].data, type)) {
+  for (const type of APPLICATION.eventTypes) {
+    for (const data of expectReadable(APPLICATION.events[type].data, type)) {
       const event = { ...METADATA, type, data } as RecordedEvent;
-      assertEquals(decodeEvent(encodeEvent(event)), event);
+      assertEquals(decodeEvent(APPLICATION, encodeEvent(APPLICATION, event)), event);
     }
   }
 });
@@ -42,13 +42,13 @@ Deno.test("a schema that accepts no sample needs one of its own", () => {
 
 Deno.test("the events of the sample have all types", () => {
   const types = new Set(SAMPLES.map(({ event: { type } }) => type));
-  assertEquals([...types].sort(), EVENT_TYPES.toSorted());
+  assertEquals([...types].sort(), APPLICATION.eventTypes.toSorted());
 });
 
 Deno.test("no two records of a kind share the number at the end of their keys", () => {
   const keys = new Map<string, string>();
   for (const recorded of SAMPLES) {
-    for (const { key, content } of EVENTS[recorded.event.type].project(recorded)) {
+    for (const { key, content } of APPLICATION.events[recorded.event.type].project(recorded)) {
       const number = key.at(-1);
       if (typeof number !== "number") continue;
       const name = `${key[0]}/${number}`;

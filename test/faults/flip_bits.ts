@@ -4,13 +4,13 @@
  *     deno task faults --flips 3000 [--pets 60] [--seed N]
  */
 
+import { type Runtime, systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
 import { acceptAppends } from "../../src/eventstore_less/log/accept_store.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/eventstore_less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
@@ -159,8 +159,9 @@ async function withServiceOn(
   use: (service: Service) => Promise<void>,
 ): Promise<void> {
   const store = await openStore({ kind: "file", path, isDefault: false }, {
+    program: "animal-store",
     create: true,
-    accept: acceptAppends,
+    accept: (store) => acceptAppends(APPLICATION, store),
     guardKeys: GUARD_KEYS,
     runtime,
   });

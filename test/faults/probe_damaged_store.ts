@@ -4,14 +4,15 @@
  * prints a `Probe` for each.
  */
 
+import { auditLog } from "../support/tools.ts";
+import { systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { auditLog } from "../../scripts/verify/audit.ts";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
 import { acceptAppends } from "../../src/eventstore_less/log/accept_store.ts";
 import { checkStoreFile } from "../../src/life_cycle/check_store_file.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openFileToRead, openStore } from "../../src/eventstore_less/store/open_store.ts";
 import type { FileLocation } from "../../src/eventstore_less/store/store_location.ts";
@@ -107,13 +108,16 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
   // They need permissions to be loaded, and tests are loaded without.
   const { auditStore } = await import("../../scripts/audit/audit_store.ts");
   const { withRetryingStore } = await import("../../scripts/cli/run_command.ts");
-  const { replay } = await import("../../scripts/replay/replay.ts");
+  const { replay } = await import("../../src/eventstore_less/tools/replay.ts");
   result.audit = await outcomeOf("audit", result, async () => {
     const { sound, counts } = await auditStore({});
     return sound ? "sound" : `not sound: ${Object.keys(counts).sort().join(", ")}`;
   });
   result.replay = await outcomeOf("replay", result, async () => {
-    await withRetryingStore({}, (deps) => replay(deps, { graceMs: 0 }));
+    await withRetryingStore(
+      {},
+      (deps) => replay({ application: APPLICATION, ...deps }, { graceMs: 0 }),
+    );
     return "done";
   });
   return result;
@@ -146,8 +150,9 @@ async function withDamagedService(
 ): Promise<void> {
   const runtime = systemRuntime;
   const store = await openStore(locationOf(path), {
+    program: "animal-store",
     create: true,
-    accept: acceptAppends,
+    accept: (store) => acceptAppends(APPLICATION, store),
     guardKeys: GUARD_KEYS,
     runtime,
     service: { onRefused() {} },

@@ -3,13 +3,13 @@
  * operation, a field, an event with a field and a member of its own, and a kind of subjects, `test/visits`.
  */
 
+import { systemRuntime } from "eventstore-less";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cp } from "node:fs/promises";
 import type { Pet } from "../../events/pet.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { addFields } from "../support/add_fields.ts";
 import { editFile, type TextEdit } from "../support/edit_file.ts";
@@ -190,10 +190,11 @@ async function addKind(project: string): Promise<void> {
 }
 
 type Modules = {
+  application: typeof import("../../src/application.ts");
   service: typeof import("../../src/service.ts");
-  audit: typeof import("../../scripts/verify/audit.ts");
-  replay: typeof import("../../scripts/replay/replay.ts");
-  restore: typeof import("../../scripts/restore/restore.ts");
+  audit: typeof import("../../src/eventstore_less/tools/verify/audit.ts");
+  replay: typeof import("../../src/eventstore_less/tools/replay.ts");
+  restore: typeof import("../../src/eventstore_less/tools/restore/restore.ts");
   csv: typeof import("../../scripts/log/csv_event.ts");
   pretty: typeof import("../../scripts/log/pretty_event.ts");
   lines: typeof import("../../src/eventstore_less/log/lines.ts");
@@ -201,10 +202,15 @@ type Modules = {
 
 async function expectWorking(project: string): Promise<void> {
   const load = <Module>(path: string) => importFromCopy<Module>(project, path);
+  const { APPLICATION: application } = await load<Modules["application"]>("src/application.ts");
   const { createService } = await load<Modules["service"]>("src/service.ts");
-  const { audit, linesOfRecords } = await load<Modules["audit"]>("scripts/verify/audit.ts");
-  const { replay } = await load<Modules["replay"]>("scripts/replay/replay.ts");
-  const { restore, verifyExport } = await load<Modules["restore"]>("scripts/restore/restore.ts");
+  const { audit, linesOfRecords } = await load<Modules["audit"]>(
+    "src/eventstore_less/tools/verify/audit.ts",
+  );
+  const { replay } = await load<Modules["replay"]>("src/eventstore_less/tools/replay.ts");
+  const { restore, verifyExport } = await load<Modules["restore"]>(
+    "src/eventstore_less/tools/restore/restore.ts",
+  );
   const { CSV_HEADER, csvEvent } = await load<Modules["csv"]>("scripts/log/csv_event.ts");
   const { prettyEvent } = await load<Modules["pretty"]>("scripts/log/pretty_event.ts");
   const { eventOf } = await load<Modules["lines"]>("src/eventstore_less/log/lines.ts");
@@ -292,20 +298,24 @@ async function expectWorking(project: string): Promise<void> {
     const line = new TextEncoder().encode(lines[3]);
     const stored = { position: 4, line };
     const words = 'status available -> pending, reservedBy none -> "Ann", until "2026-12-24"';
-    assertStringIncludes(prettyEvent(stored, eventOf(line), new Map()), words);
+    assertStringIncludes(prettyEvent(stored, eventOf(application, line), new Map()), words);
     const columns = CSV_HEADER.trim().split(",");
-    const cells = csvEvent(stored, eventOf(line), new Map()).trim().split(",");
+    const cells = csvEvent(stored, eventOf(application, line), new Map()).trim().split(",");
     assertEquals(cells[columns.indexOf("until")], "2026-12-24");
     assertEquals(cells[columns.indexOf("previous.reservedBy")], "none");
 
-    assertEquals((await audit({ store, runtime })).faults, []);
-    await replay({ store, runtime }, { graceMs: 0 });
+    assertEquals((await audit({ application, store, runtime })).faults, []);
+    await replay({ application, store, runtime }, { graceMs: 0 });
     assertEquals([await read("/pets"), await read("/visits")], [[renamed], visits]);
     assertEquals(await send("DELETE", "/pets/1"), [204, undefined]);
-    assertEquals((await audit({ store, runtime })).faults, []);
+    assertEquals((await audit({ application, store, runtime })).faults, []);
     const source = () => ReadableStream.from([linesToBytes(lines)]);
-    await restore({ store: restored, runtime }, source, await verifyExport(source));
-    assertEquals((await audit({ store: restored, runtime })).faults, []);
+    await restore(
+      { application, store: restored, runtime },
+      source,
+      await verifyExport(application, source),
+    );
+    assertEquals((await audit({ application, store: restored, runtime })).faults, []);
     assertEquals(await linesIn(restored), lines);
   } finally {
     store.close();

@@ -1,8 +1,8 @@
 /** A damaged record of any kind is an error to a client, and no event is ever built on it. */
 
+import { audit } from "../support/tools.ts";
 import { PET_LISTS, petKey, removedPetKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { audit } from "../../scripts/verify/audit.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { checkedContent } from "../../src/eventstore_less/store/checksum.ts";
 import { scan } from "../../src/eventstore_less/store/scan.ts";

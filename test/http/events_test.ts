@@ -1,7 +1,7 @@
 /** The operation `listEvents`: events of pets as batches, and as an event stream. */
 
+import { sha256Hex } from "eventstore-less";
 import { assert, assertEquals } from "@std/assert";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
 import {

@@ -1,5 +1,5 @@
+import { sha256Hex } from "eventstore-less";
 import { assert, assertEquals } from "@std/assert";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 

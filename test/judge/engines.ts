@@ -1,5 +1,5 @@
+import { audit } from "../support/tools.ts";
 import { assert, assertEquals } from "@std/assert";
-import { audit } from "../../scripts/verify/audit.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { startPair } from "../postgres/failover.ts";
 import { DENOKV } from "../support/denokv_server.ts";

@@ -3,10 +3,10 @@
  * whether they are linearizable (https://github.com/anishathalye/porcupine).
  */
 
+import { type audit } from "../support/tools.ts";
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PET_STATUSES } from "../../events/pet.ts";
-import type { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/api/conditional_read.ts";
 import { LIMIT_MAX } from "../../src/api/requests/page_limit.ts";
 import { pick } from "../support/load_client.ts";

@@ -1,3 +1,4 @@
+import { sha256Hex } from "eventstore-less";
 import type { Head } from "../../src/eventstore_less/definitions.ts";
 import { issuedRecordKey, stateRecordKey } from "../../src/keys/record_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
@@ -6,7 +7,6 @@ import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { putRecord } from "../support/set_record.ts";
 import { commit } from "../support/store_contract.ts";
 import { hold } from "../support/faulty_store.ts";

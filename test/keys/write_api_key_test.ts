@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../src/application.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { eventOf } from "../../src/eventstore_less/log/lines.ts";
@@ -24,7 +25,7 @@ async function statusWith(service: TestService, token: string): Promise<number> 
 async function eventsOf({ store, heads }: TestService) {
   const to = (await heads.fresh()).head.position;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to }));
-  return batches.flat().map(({ line }) => eventOf(line)!);
+  return batches.flat().map(({ line }) => eventOf(APPLICATION, line)!);
 }
 
 Deno.test("rotateApiKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
@@ -135,7 +136,7 @@ Deno.test("revokeApiKey() ends the key at once, also if its clock is ahead of th
 Deno.test("issueApiKey() and rotateApiKey() refuse an end that the log cannot hold, and write nothing", async () => {
   await using service = await openTestService();
   const { id } = await issueApiKey(service, { label: "first" });
-  const { position } = (await readHead(service.store)).head;
+  const { position } = (await readHead(APPLICATION, service.store)).head;
   const expiresAt = Date.parse("9999-12-31T23:59:59.999Z") + 1;
   const overlapMs = expiresAt - service.runtime.now();
   const attempts = [
@@ -145,6 +146,6 @@ Deno.test("issueApiKey() and rotateApiKey() refuse an end that the log cannot ho
   for (const attempt of attempts) {
     await assertRejects(attempt, ServiceError, "The key would end in the year 10000");
   }
-  assertEquals((await readHead(service.store)).head.position, position);
+  assertEquals((await readHead(APPLICATION, service.store)).head.position, position);
   await issueApiKey(service, { label: "second", expiresAt: expiresAt - 1 });
 });

@@ -4,11 +4,12 @@
  *     deno task test:failover [ROUNDS]
  */
 
+import { audit } from "../support/tools.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
-import { audit } from "../../scripts/verify/audit.ts";
 import type { Service } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { PostgresServer } from "../support/postgres_server.ts";
@@ -49,7 +50,7 @@ export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, r
     for (let round = 0; round < rounds; round++) {
       await sleep(LOAD_MS);
       const checkpoint = await use(async ({ store }) => {
-        const { position, lastHash: hash } = (await readHead(store)).head;
+        const { position, lastHash: hash } = (await readHead(APPLICATION, store)).head;
         return { position, hash };
       });
       await pair.failOver();

@@ -1,8 +1,8 @@
+import { systemRuntime } from "eventstore-less";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
-import { CREATE_SCHEMA, grantTo } from "../../src/eventstore_less/store/postgres/schema.ts";
+import { createSchema, grantTo } from "../../src/eventstore_less/store/postgres/schema.ts";
 import type { Key, Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
@@ -285,7 +285,10 @@ test("a session calls no function of another role, even if the search path of it
 test("no version repeats if the sequence of versions falls behind, before open() or after it", async () => {
   await server().sql("create role limited login password 'secret'");
   const database = await server().createDatabase();
-  await server().sql(CREATE_SCHEMA + grantTo("limited"), database);
+  await server().sql(
+    createSchema({ program: "animal-store" }) + grantTo({ program: "animal-store" }, "limited"),
+    database,
+  );
   const url = server().url(database, { user: "limited", password: "secret" });
   let store = await openDatabase(url);
   const next = async (versionstamp: string | null) => {

@@ -1,5 +1,5 @@
+import { reasonOf } from "eventstore-less";
 import { assertMatch } from "@std/assert";
-import { reasonOf } from "../../src/runtime/logger.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { openDatabase, POSTGRES, PostgresServer } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";

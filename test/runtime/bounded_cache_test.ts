@@ -1,5 +1,5 @@
+import { BoundedCache } from "eventstore-less";
 import { assertEquals } from "@std/assert";
-import { BoundedCache } from "../../src/runtime/bounded_cache.ts";
 
 const lengthOf = (text: string) => text.length;
 

@@ -1,23 +1,23 @@
 /** Each module of a runtime has the same exports, with the same types. `deno check` proves this file. */
 
 import { assertEquals } from "@std/assert";
-import * as denoCommandPrefix from "../../src/runtime/deno/command_prefix.ts";
-import * as denoErrorMessage from "../../src/runtime/deno/error_message.ts";
-import * as denoFileLock from "../../src/runtime/deno/file_lock.ts";
+import * as denoCommandPrefix from "../../src/eventstore_less/runtime/deno/command_prefix.ts";
+import * as denoErrorMessage from "../../src/eventstore_less/runtime/deno/error_message.ts";
+import * as denoFileLock from "../../src/eventstore_less/runtime/deno/file_lock.ts";
 import * as denoHttpServer from "../../src/runtime/deno/http_server.ts";
-import * as denoKv from "../../src/runtime/deno/kv.ts";
-import type * as denoKvConnect from "../../src/runtime/deno/kv_connect.ts";
+import * as denoKv from "../../src/eventstore_less/runtime/deno/kv.ts";
+import type * as denoKvConnect from "../../src/eventstore_less/runtime/deno/kv_connect.ts";
 import * as denoServiceCommand from "../../src/runtime/deno/service_command.ts";
-import * as denoStartWorker from "../../src/runtime/deno/start_worker.ts";
+import * as denoStartWorker from "../../src/eventstore_less/runtime/deno/start_worker.ts";
 import * as denoTempFile from "../../src/runtime/deno/temp_file.ts";
-import * as nodeCommandPrefix from "../../src/runtime/node/command_prefix.ts";
-import * as nodeErrorMessage from "../../src/runtime/node/error_message.ts";
-import * as nodeFileLock from "../../src/runtime/node/file_lock.ts";
+import * as nodeCommandPrefix from "../../src/eventstore_less/runtime/node/command_prefix.ts";
+import * as nodeErrorMessage from "../../src/eventstore_less/runtime/node/error_message.ts";
+import * as nodeFileLock from "../../src/eventstore_less/runtime/node/file_lock.ts";
 import * as nodeHttpServer from "../../src/runtime/node/http_server.ts";
-import * as nodeKv from "../../src/runtime/node/kv.ts";
-import type * as nodeKvConnect from "../../src/runtime/node/kv_connect.ts";
+import * as nodeKv from "../../src/eventstore_less/runtime/node/kv.ts";
+import type * as nodeKvConnect from "../../src/eventstore_less/runtime/node/kv_connect.ts";
 import * as nodeServiceCommand from "../../src/runtime/node/service_command.ts";
-import * as nodeStartWorker from "../../src/runtime/node/start_worker.ts";
+import * as nodeStartWorker from "../../src/eventstore_less/runtime/node/start_worker.ts";
 import * as nodeTempFile from "../../src/runtime/node/temp_file.ts";
 
 const commandPrefix: typeof denoCommandPrefix[] = [denoCommandPrefix, nodeCommandPrefix];

@@ -1,6 +1,5 @@
+import { sleep, systemRuntime } from "eventstore-less";
 import { assert, assertEquals } from "@std/assert";
-import { sleep } from "../../src/runtime/runtime.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 
 Deno.test("setTimer() calls each callback once, not early, unless it was cancelled", async () => {
   const ran: string[] = [];

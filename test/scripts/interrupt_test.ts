@@ -1,5 +1,6 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decodeHeadRecord } from "../../src/eventstore_less/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/eventstore_less/keyspace.ts";
@@ -140,7 +141,11 @@ test("Ctrl-C in replay, restore and log: the command that the line names continu
 
   const copy = `${temp.folder}/copy.sqlite3`;
   const restoring = spawnTask(["restore", "--until", "1s", file], { kvPath: copy, detached: true });
-  await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
+  await recordBecomes(
+    copy,
+    HEAD_KEY,
+    (it) => decodeHeadRecord(APPLICATION, it).kind === "restore_mark",
+  );
   const inRestore = await interrupt(restoring);
   assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
   const line =

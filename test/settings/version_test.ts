@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { SCHEMA_VERSIONS } from "../../src/eventstore_less/log/event.ts";
+import { APPLICATION } from "../../src/application.ts";
 import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 import { VERSION } from "../../src/settings/version.ts";
 
@@ -18,7 +18,7 @@ const NUMBERED: Record<string, string[]> = {
 
 Deno.test("each version of a schema is named after a release, which is not later than this version", () => {
   const release = VERSION.split(".").slice(0, 2).map(Number);
-  for (const [type, versions] of Object.entries(SCHEMA_VERSIONS)) {
+  for (const [type, { versions }] of Object.entries(APPLICATION.events)) {
     const numbered = NUMBERED[type] ?? [];
     assertEquals(versions.slice(0, numbered.length), numbered, type);
     for (const version of versions.slice(numbered.length)) {

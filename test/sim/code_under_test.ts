@@ -1,14 +1,12 @@
 /** The code under test: the real code or a mutant of it, which has a copy of this file. */
 
+export { audit, replay, restore, verifyExport } from "../support/tools.ts";
 export { createService } from "../../src/service.ts";
 export { shutDown } from "../../src/life_cycle/shut_down.ts";
 export { issueApiKey } from "../../src/keys/write_api_key.ts";
 export { revokeApiKey } from "../../src/keys/write_api_key.ts";
 export { rotateApiKey } from "../../src/keys/write_api_key.ts";
 export { readLog } from "../../src/eventstore_less/log/read_log.ts";
-export { replay } from "../../scripts/replay/replay.ts";
-export { restore, verifyExport } from "../../scripts/restore/restore.ts";
-export { audit } from "../../scripts/verify/audit.ts";
 export {
   ResilientStore,
   RETRY_LIMIT_MS,

@@ -3,6 +3,7 @@
  * faults. Unlike in `simulate()`, commands need time of a processor, and commits wait for each other.
  */
 
+import type { EventBody } from "../../events/all_events.ts";
 import type {
   Commit,
   Key,
@@ -11,6 +12,7 @@ import type {
   Store,
 } from "../../src/eventstore_less/store/store.ts";
 import type { Command } from "../../src/eventstore_less/append/command.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { createInstance, type Instance } from "../../src/eventstore_less/instance.ts";
 import { ModelStore } from "./model_store.ts";
 import { Node } from "./node.ts";
@@ -125,7 +127,11 @@ export async function shareStore(
   };
   const measurements = loads.map((load, index) => {
     const node = new Node(simulation, `instance${index}`, 0);
-    const instance = createInstance({ store: store.clientOf(node), runtime: node });
+    const instance = createInstance({
+      application: APPLICATION,
+      store: store.clientOf(node),
+      runtime: node,
+    });
     const measurement: Measurement = { latencies: [], failed: 0 };
     runClients(simulation, instance, node, load, times, measurement);
     return measurement;
@@ -171,7 +177,7 @@ function runClients(
 ): void {
   const processor = new Processor(simulation);
   const actor = node.newId();
-  const newCommand = (): Command => {
+  const newCommand = (): Command<unknown, EventBody> => {
     const { decide } = addPetCommand(node, actor, { name: "Rex", categoryId: 1n });
     return { decide, prepare: () => processor.use(prepareMs) };
   };

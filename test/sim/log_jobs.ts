@@ -7,7 +7,7 @@ import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
 import type { ModelStore } from "./model_store.ts";
 import { textOf } from "./oracle.ts";
 import { SimulatedStore } from "./simulated_store.ts";
-import type { Fault } from "../../scripts/verify/findings.ts";
+import type { Fault } from "../../src/eventstore_less/tools/verify/findings.ts";
 import type { Workload } from "./workload.ts";
 
 /** Exports the log, or the part of it that `rangeOf` picks, and compares it. Resolves to the lines. */

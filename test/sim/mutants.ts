@@ -317,7 +317,10 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/idempotency/earlier_event.ts": {
     "an Idempotency-Key never expires": {
-      findEarlierEvent: ["Date.parse(decodeRecord(entry).expiresAt) <= timeMs", "false"],
+      findEarlierEvent: [
+        "Date.parse(decodeRecord(application, entry).expiresAt) <= timeMs",
+        "false",
+      ],
     },
   },
   "src/eventstore_less/store/commit_size.ts": {
@@ -330,7 +333,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/idempotency/idempotency_key_sweep.ts": {
     "the sweep follows the wall clock alone": {
-      "#sweep": ["await logTime(store, runtime, position)", "runtime.now()"],
+      "#sweep": ["await logTime(application, store, runtime, position)", "runtime.now()"],
     },
     "the sweep trusts a clock that has jumped": {
       "#watchClock": ["Math.abs(movedMs) <= CLOCK_JUMP_MS", "true"],
@@ -340,7 +343,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a store that was unavailable stays unavailable": { trip: ['this.#state = "closed";', ""] },
     "a store call has no time limit": { CALL_LIMIT_MS: ["2_000", "20_000"] },
   },
-  "scripts/replay/replay.ts": {
+  "src/eventstore_less/tools/replay.ts": {
     "a generation is served before it is filled": {
       replay: [
         "await fillUntilNearHead(job); await judge(job);",
@@ -350,7 +353,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
     "a replay applies the changes of a commit in another order": {
-      sealerOf: ["project(lines)", "project(lines.toReversed())"],
+      sealerOf: ["project(application, lines)", "project(application, lines.toReversed())"],
     },
     "a replay serves a generation without the last events": {
       switchTo: [
@@ -365,7 +368,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       replay: ["await remove(job, beforeGeneration(generation));", ""],
     },
   },
-  "scripts/restore/restore.ts": {
+  "src/eventstore_less/tools/restore/restore.ts": {
     "a resumed restore skips a line": { restoredIn: ["return restored;", "return restored + 1;"] },
   },
   "src/eventstore_less/log/read_log.ts": {
@@ -373,7 +376,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       readLog: ["position >= next &&", ""],
     },
   },
-  "scripts/verify/later_events.ts": {
+  "src/eventstore_less/tools/verify/later_events.ts": {
     "an audit takes changes during the audit for differences": {
       "#note": ["digests.push(digestAfter(key, content));", ""],
     },

@@ -1,4 +1,4 @@
-import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { Runtime } from "eventstore-less";
 import type { Random } from "./random.ts";
 import { type Simulation, SIMULATION_START_MS } from "./simulation.ts";
 

@@ -1,5 +1,6 @@
 /** Faults that mutants inject through ports. They name no text of a source, so they survive a change of the code. */
 
+import type { EventBody } from "../../events/all_events.ts";
 import type { Command } from "../../src/eventstore_less/append/command.ts";
 import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "../../src/eventstore_less/keyspace.ts";
 import type { Guard, Key, Mutation, Store } from "../../src/eventstore_less/store/store.ts";
@@ -118,7 +119,11 @@ function afterStart(change: (service: Service) => void): Inject {
 }
 
 /** Changes the commands that the appender of each instance gets. */
-function withCommands(change: <Prepared>(command: Command<Prepared>) => Command<Prepared>): Inject {
+function withCommands(
+  change: <Prepared>(
+    command: Command<Prepared, EventBody>,
+  ) => Command<Prepared, EventBody>,
+): Inject {
   return afterStart(({ appender }) => {
     override(appender, { append: (append) => (command) => append(change(command)) });
   });

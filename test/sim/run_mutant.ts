@@ -58,7 +58,7 @@ export async function expectSound(seed: number): Promise<number> {
 
 const CODE = new URL("code_under_test.ts", import.meta.url).href;
 
-const SPECIFIER = /"((?:\.{1,2}|eventstore-less)\/[^"]+)"/g;
+const SPECIFIER = /"((?:\.{1,2}|eventstore-less)(?:\/[^"]+)?)"/g;
 
 /** The sources of the code under test and of what it imports, and the modules that import each of them, by URL. */
 const sources = new Map<string, string>();

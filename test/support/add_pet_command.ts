@@ -1,10 +1,15 @@
+import type { EventBody } from "../../events/all_events.ts";
+import type { Runtime } from "eventstore-less";
 import type { NewPet } from "../../events/pet.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import type { Command } from "../../src/eventstore_less/append/command.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** A command that appends the creation of a pet, without a request. */
-export function addPetCommand(runtime: Runtime, actor: string, pet: NewPet): Command {
+export function addPetCommand(
+  runtime: Runtime,
+  actor: string,
+  pet: NewPet,
+): Command<unknown, EventBody> {
   const metadata = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
   return {
     prepare: () => {},

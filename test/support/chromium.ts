@@ -1,5 +1,5 @@
+import { systemRuntime } from "eventstore-less";
 import { assertEquals } from "@std/assert";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type FetchHandler, serveFetch } from "./fetch_from.ts";
 import { importTestPackage } from "./import_test_package.ts";
 import { permissions, testNeeding } from "./test_needing.ts";

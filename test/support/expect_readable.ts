@@ -1,7 +1,6 @@
+import { objectEncoder, parseExactJson } from "eventstore-less/encoding";
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
-import { parseExactJson } from "../../src/encoding/int64.ts";
-import { objectEncoder } from "../../src/encoding/object_encoder.ts";
 import { sampleValuesOf } from "./sample_values.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { Runtime } from "eventstore-less";
 import { setImmediate } from "node:timers";
-import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "./faulty_store.ts";
 

@@ -3,11 +3,12 @@
  * ledger of the outcomes of additions, changes and removals, and compare it with the services and the log.
  */
 
+import { audit } from "./tools.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent } from "../../src/eventstore_less/log/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
-import { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/api/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
@@ -130,7 +131,7 @@ export class LoadClient {
   async expectChanges({ store, runtime }: Service): Promise<void> {
     const acknowledged = [...this.changes.keys()];
     const acknowledgedRemovals = [...this.removed.keys()];
-    const events = (await readLogLines(store)).map(decodeEvent);
+    const events = (await readLogLines(store)).map((line) => decodeEvent(APPLICATION, line));
     const unclear = [...this.#changing.values()];
     const logged = new Set<string>();
     const removed = new Set<number>();

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../src/application.ts";
 import { PetReader, type PetReaderDeps } from "../../src/animals/pet_reader.ts";
 import { PetIndexReader } from "../../src/animals/pet_index_reader.ts";
 import { HeadReader } from "../../src/eventstore_less/log/head_reader.ts";
@@ -7,7 +8,7 @@ import { FakeRuntime } from "./fake_runtime.ts";
 /** A reader of pets without limits, whose clock stands still. */
 export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {
   const runtime = new FakeRuntime();
-  const heads = new HeadReader(store, runtime);
+  const heads = new HeadReader(APPLICATION, store, runtime);
   const turn = () => Promise.resolve();
   return new PetReader({
     heads,

@@ -1,7 +1,7 @@
+import { systemRuntime } from "eventstore-less";
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import {
   type DatabaseOptions,
@@ -222,7 +222,13 @@ export function openDatabase(
   settings: Partial<PostgresSettings> = {},
   { signal = AbortSignal.timeout(HANG_LIMIT_MS), ...options }: OpenOptions = {},
 ): Promise<PostgresStore> {
-  const all = { create: true, guardKeys: GUARD_KEYS, runtime: systemRuntime, ...options };
+  const all = {
+    program: "animal-store",
+    create: true,
+    guardKeys: GUARD_KEYS,
+    runtime: systemRuntime,
+    ...options,
+  };
   return PostgresStore.open({ ...settingsOf(url), ...settings }, all, signal);
 }
 

@@ -1,10 +1,11 @@
 /** Stores of real processes, named by a path or by the URL of a database. */
 
+import { systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
 import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { openStore } from "../../src/eventstore_less/store/open_store.ts";
+import { type OpenOptions, openStore } from "../../src/eventstore_less/store/open_store.ts";
 import type { StoreLocation } from "../../src/eventstore_less/store/store_location.ts";
 import {
   parseDatabaseUrl,
@@ -19,9 +20,10 @@ export function storeVariables(name: string): Record<string, string> {
 /** Opens a store as a tool does. Deno's client reads the token of a server from the environment. */
 export function openRealStore(name: string, env: Record<string, string> = {}): Promise<Store> {
   for (const [variable, text] of Object.entries(env)) Deno.env.set(variable, text);
-  const options = {
+  const options: OpenOptions = {
+    program: APPLICATION.dashedName,
     create: true,
-    accept: acceptLog,
+    accept: (store) => acceptLog(APPLICATION, store),
     guardKeys: GUARD_KEYS,
     runtime: systemRuntime,
   };

@@ -1,5 +1,7 @@
+import { sha256Hex } from "eventstore-less";
+import type { EventBody } from "../../events/all_events.ts";
+import { APPLICATION } from "../../src/application.ts";
 import type { EventMetadata } from "../../src/eventstore_less/definitions.ts";
-import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
 import { encodeEvent, GENESIS_HASH, subjectOf } from "../../src/eventstore_less/log/event.ts";
 import type { CategoryEventBody } from "../../events/category.ts";
@@ -10,7 +12,6 @@ import {
   PET_STATUSES,
   type PetPatch,
 } from "../../events/pet.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { utf8 } from "./utf8.ts";
 
 const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
@@ -106,10 +107,10 @@ export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
   const lastPositions = new Map<string, number>();
   return events.map((event, index) => {
     const position = index + 1;
-    const subject = subjectOf(event);
+    const subject = subjectOf(APPLICATION, event);
     const predecessor = lastPositions.get(subject);
     lastPositions.set(subject, position);
-    const line = encodeEvent({ predecessor, ...event, position, previousHash });
+    const line = encodeEvent(APPLICATION, { predecessor, ...event, position, previousHash });
     previousHash = sha256Hex(line);
     return line;
   });

@@ -1,7 +1,8 @@
+import type { Runtime } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import type { Head } from "../../src/eventstore_less/definitions.ts";
 import { decodeEvent } from "../../src/eventstore_less/log/event.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
 import { createService } from "../../src/service.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
@@ -33,10 +34,10 @@ export async function writeLog(
   const { appender } = createService({ store, runtime, report: () => {} });
   for (let first = 0, group = 0; first < lines.length; group++) {
     const end = first + groupSizes[group % groupSizes.length];
-    const events = lines.slice(first, end).map(decodeEvent);
+    const events = lines.slice(first, end).map((line) => decodeEvent(APPLICATION, line));
     await appender.append({ prepare() {}, decide: () => events });
     first = end;
   }
   await appender.drain();
-  return (await readHead(store)).head;
+  return (await readHead(APPLICATION, store)).head;
 }

@@ -1,7 +1,7 @@
 /** Values that schemas accept, made from the schemas alone. */
 
+import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "../../src/encoding/int64.ts";
 
 /** Texts of each form that the schemas ask for. The first ones are hard to keep. */
 const TEXTS = [

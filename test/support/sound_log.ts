@@ -1,9 +1,10 @@
+import { sha256Hex } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { assertEquals } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { petAfter } from "../../events/pet_event.ts";
 import { isPetEvent } from "../../src/animals/pet_event.ts";
 import type { Pet } from "../../events/pet.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { readLog } from "../../src/eventstore_less/log/read_log.ts";
@@ -19,7 +20,7 @@ export function assertSoundLog(lines: string[]): Pet[] {
     const { previoushash, sequence } = JSON.parse(line);
     assertEquals(previoushash, hash);
     assertEquals(sequence, String(index + 1).padStart(16, "0"));
-    const event = decodeEvent(line);
+    const event = decodeEvent(APPLICATION, line);
     if (event.type === "PetCreated") assertEquals(event.data.id, pets.length + 1);
     if (isPetEvent(event)) pets[event.data.id - 1] = petAfter(event);
     hash = sha256Hex(line);
@@ -28,7 +29,7 @@ export function assertSoundLog(lines: string[]): Pet[] {
 }
 
 export async function readLogLines(store: Store): Promise<string[]> {
-  const { position } = (await readHead(store)).head;
+  const { position } = (await readHead(APPLICATION, store)).head;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }

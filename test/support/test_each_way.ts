@@ -1,7 +1,8 @@
+import { systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../src/application.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { Server } from "../../src/server/server.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
 import { type Need, permissions, testNeeding } from "./test_needing.ts";
 
@@ -64,10 +65,14 @@ export async function assertRefused(
   request: () => Promise<Response>,
   expected: Expected,
 ): Promise<Response> {
-  const before = await readHead(service.store);
+  const before = await readHead(APPLICATION, service.store);
   const response = await request();
   await assertError(response, expected);
-  assertEquals(await readHead(service.store), before, "a refused request stores nothing");
+  assertEquals(
+    await readHead(APPLICATION, service.store),
+    before,
+    "a refused request stores nothing",
+  );
   return response;
 }
 

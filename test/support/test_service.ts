@@ -1,9 +1,9 @@
+import { parseExactJson } from "eventstore-less/encoding";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { RequestHandler } from "../../src/runtime/service_request.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
-import { parseExactJson } from "../../src/encoding/int64.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";

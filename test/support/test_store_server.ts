@@ -1,9 +1,9 @@
+import { systemRuntime } from "eventstore-less";
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
 import { serviceErrorCode } from "../../src/eventstore_less/service_error.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { freePort } from "./free_port.ts";
 import { LoadClient } from "./load_client.ts";
 import { openRealStore } from "./real_store.ts";

@@ -1,4 +1,5 @@
-import type { RecordedEvent } from "eventstore-less/definitions";
+import { objectEncoder } from "eventstore-less/encoding";
+import type { RecordedEvent } from "../../events/all_events.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content, schemaComponent } from "../api/component.ts";
 import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
@@ -9,7 +10,6 @@ import { parseBody } from "../api/requests/parse_body.ts";
 import { parseQuery } from "../api/requests/query.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
 import { writtenResponse } from "../api/written_response.ts";
-import { objectEncoder } from "../encoding/object_encoder.ts";
 import { type WriteDeps, writeWithKey } from "../keys/write_with_key.ts";
 import { EXAMPLE_VISIT, VISIT, VISITS_TAG } from "./described_visits.ts";
 import { NewVisit, Visit, visitCount } from "./visits.ts";

@@ -1,6 +1,6 @@
-import { contentOf, projectionKey } from "eventstore-less/projections";
-import type { HeadEntry } from "eventstore-less/head";
+import { contentOf, type HeadEntry, projectionKey } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
+import { APPLICATION } from "../application.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";
@@ -49,7 +49,7 @@ async function respond(
     end: projectionKey(generation, visitKey(Infinity)),
   };
   const visits = await store.list(all, { limit: LIMIT, reverse: true });
-  const texts = visits.map((entry) => new TextDecoder().decode(contentOf(entry)));
+  const texts = visits.map((entry) => new TextDecoder().decode(contentOf(APPLICATION, entry)));
   const body = `[${texts.join(",")}]`;
   return { status: 200, body, headers: { ...READ_HEADERS, etag: entityTag(body) } };
 }

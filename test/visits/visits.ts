@@ -1,13 +1,6 @@
 /** All that the engine must know of visits to a vet: their event, its records, and the rules of its history. */
 
-import {
-  type Collection,
-  dataOf,
-  type EventDefinitions,
-  type Head,
-  type History,
-  type RecordedLine,
-} from "eventstore-less/definitions";
+import { type Collection, dataOf, type EventDefinitions, type Head, type History, type RecordedLine } from "eventstore-less";
 import { z } from "zod";
 
 export const NewVisit = z.strictObject({
@@ -52,7 +45,7 @@ class VisitHistory implements History {
   /** `undefined` after lines that are missing or could not be read. */
   #lastId: number | undefined = 0;
 
-  check({ event }: RecordedLine): string[] {
+  check({ event }: RecordedLine<VisitEventBody>): string[] {
     if (event.type !== "VisitBooked") return [];
     const { id } = event.data;
     const expected = this.#lastId === undefined ? id : this.#lastId + 1;

@@ -1,3 +1,4 @@
+import { parseExactJson } from "eventstore-less/encoding";
 import { assert, assertEquals } from "@std/assert";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import {
@@ -13,7 +14,6 @@ import {
   parsePet,
   textsOf,
 } from "../../src/window/fields.tsx";
-import { parseExactJson } from "../../src/encoding/int64.ts";
 
 interface Schema {
   type?: string;

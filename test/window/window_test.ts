@@ -1,5 +1,5 @@
+import { systemRuntime } from "eventstore-less";
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";

@@ -1,7 +1,7 @@
 /** Parses the body of a request by its schema. A message names the fields, and repeats no value. */
 
+import { parseExactJson } from "eventstore-less/encoding";
 import { z } from "zod";
-import { parseExactJson } from "../../encoding/int64.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 const FAULTS_NAMED = 5;

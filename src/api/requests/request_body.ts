@@ -1,4 +1,4 @@
-import type { Runtime } from "../../runtime/runtime.ts";
+import type { Runtime } from "eventstore-less";
 import { BODY_LIMIT_BYTES, type ServiceRequest } from "../../runtime/service_request.ts";
 import { HttpError } from "../errors.ts";
 

@@ -1,16 +1,18 @@
 /** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/README.md explains it. */
 
-import { assertNever } from "../../encoding/assert_never.ts";
-import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import { assertNever } from "../encoding/assert_never.ts";
+import { bytesEqual } from "../encoding/bytes_equal.ts";
+import type { Application } from "../application.ts";
+import type { Body, RecordedLine } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import { defectOf, type Logger } from "../../runtime/logger.ts";
-import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
+import { defectOf, type Logger } from "../runtime/logger.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { Instrumentation } from "../../runtime/instrumentation.ts";
+import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { type Batch, type Plan, planBatch, type Planned } from "./batch.ts";
 import { type Appended, type Command, QueuedCommand } from "./command.ts";
 import { CommitFailureLog } from "./commit_failure_log.ts";
@@ -27,9 +29,12 @@ export const QUEUE_LIMIT = 2_048;
 const SWEEP_MS = 50;
 
 /** A commit of this instance: the head that it replaced, the head after it, and its lines. */
-export type Committed = Pick<Batch, "base" | "next" | "lines">;
+export interface Committed<EventBody extends Body = Body> extends Pick<Batch, "base" | "next"> {
+  lines: readonly RecordedLine<EventBody>[];
+}
 
-export interface AppenderDeps {
+export interface AppenderDeps<EventBody extends Body = Body> {
+  application: Application<EventBody>;
   appendLimitMs: number;
   heads: HeadReader;
   instrumentation: Instrumentation;
@@ -37,7 +42,7 @@ export interface AppenderDeps {
   runtime: Runtime;
   store: Store;
   /** Called after every commit that landed, before the next one is planned. */
-  onCommitted?: (committed: Committed) => void;
+  onCommitted?(committed: Committed<EventBody>): void;
 }
 
 /**
@@ -46,9 +51,9 @@ export interface AppenderDeps {
  */
 type StepResult = "confirmed" | "outdated" | "failed";
 
-export class Appender {
+export class Appender<EventBody extends Body = Body> {
   /** Its surroundings. Tests make them throw. */
-  readonly deps: AppenderDeps;
+  readonly deps: AppenderDeps<EventBody>;
   #waiting: QueuedCommand[] = [];
   /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
@@ -63,7 +68,7 @@ export class Appender {
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
 
-  constructor(deps: AppenderDeps) {
+  constructor(deps: AppenderDeps<EventBody>) {
     this.deps = deps;
     this.#turns = new Turns(deps.heads, deps.runtime);
     this.#failureLog = new CommitFailureLog(deps);
@@ -78,7 +83,9 @@ export class Appender {
    * Appends the events of the command exactly once. Rejects with the command's own refusal, with `overloaded`,
    * `shutting_down`, `storage_full` or `store_unavailable` (nothing was stored), or `outcome_unknown` (perhaps it was).
    */
-  async append<Prepared>(command: Command<Prepared>): Promise<Appended<Prepared>> {
+  async append<Prepared>(
+    command: Command<Prepared, EventBody>,
+  ): Promise<Appended<Prepared, EventBody>> {
     const { runtime, appendLimitMs } = this.deps;
     if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
     if (this.suspension !== undefined) throw this.suspension;
@@ -89,7 +96,7 @@ export class Appender {
     this.#waiting.push(queued);
     if (!this.#isSweeping) this.#sweepOverdue();
     this.#running ??= this.#run();
-    return await queued.outcome as Appended<Prepared>;
+    return await queued.outcome as Appended<Prepared, EventBody>;
   }
 
   /** Why commits fail; `undefined` if no lasting reason is known. */
@@ -130,8 +137,9 @@ export class Appender {
     const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
     this.#inWork = candidates.slice(0, this.#turns.limit);
     this.#waiting = candidates.slice(this.#turns.limit);
+    const { application, store } = this.deps;
     try {
-      const plan = await planBatch(this.deps.store.limits, base, this.#inWork);
+      const plan = await planBatch(application, store.limits, base, this.#inWork);
       this.#noteFailedPreparation(plan);
       const result = await this.#confirm(plan);
       if (result === "outdated") this.#turns.onLost(this.#inWork.length);
@@ -141,7 +149,7 @@ export class Appender {
         this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
       }
       for (const planned of plan.planned) this.#settle(planned);
-      if (plan.batch !== undefined) this.#announce(plan.batch);
+      if (plan.batch !== undefined) this.#announce(plan.batch as Batch & Committed<EventBody>);
       return result;
     } catch (error) {
       // A defect: without this, they would have no outcome before their deadlines.
@@ -282,10 +290,10 @@ export class Appender {
   }
 
   /** Announces a commit. An error here is a defect, but no reason to fail a request. */
-  #announce(committed: Committed): void {
-    const { onCommitted, report } = this.deps;
+  #announce(committed: Committed<EventBody>): void {
+    const { report } = this.deps;
     try {
-      onCommitted?.(committed);
+      this.deps.onCommitted?.(committed);
     } catch (error) {
       report("error", "on_committed_failed", defectOf(error));
     }

@@ -1,7 +1,8 @@
+import type { Application } from "../application.ts";
 import type { Head, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { encodeEvent, subjectOf } from "../log/event.ts";
-import { encodeUtf8Pooled } from "../../encoding/pooled_bytes.ts";
-import { sha256Hex } from "../../encoding/sha256.ts";
+import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
@@ -57,6 +58,7 @@ export interface Plan {
 
 /** Prepares the queued commands, of each group only the first, and decides them in their order. Changes none of them. */
 export async function planBatch(
+  application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   queued: readonly QueuedCommand[],
@@ -65,11 +67,11 @@ export async function planBatch(
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
-  const planned = decideAll(limits, base, candidates, preparations);
+  const planned = decideAll(application, limits, base, candidates, preparations);
   const members = planned.filter((it): it is Member => it.fate.kind === "adds");
   if (members.length === 0) return { base, planned };
   try {
-    return { base, ...sealMost(limits, base, planned, members) };
+    return { base, ...sealMost(application, limits, base, planned, members) };
   } catch (reason) {
     // The records of the commit cannot be made. This is a defect, so it is not worth a search for the member that causes it.
     const refused = members.map(({ queued }): Planned => {
@@ -92,6 +94,7 @@ function firstOfGroups(queued: readonly QueuedCommand[]): QueuedCommand[] {
 
 /** Decides prepared commands in their order, each on the head with the events of the commands before it. */
 function decideAll(
+  application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   candidates: readonly QueuedCommand[],
@@ -110,13 +113,13 @@ function decideAll(
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
     if (isClosed || isKeyUsed) continue;
     const lastOfSubject = subject === undefined ? undefined : lastEvents.get(subject);
-    const fate = decide(head, queued.command, preparations[index], lastOfSubject);
+    const fate = decide(application, head, queued.command, preparations[index], lastOfSubject);
     planned.push({ queued, fate });
     if (fate.kind !== "adds") continue;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
     for (const { event, line, hash } of fate.lines) {
-      addEvent(head, event, hash);
-      lastEvents.set(subjectOf(event), event);
+      addEvent(application, head, event, hash);
+      lastEvents.set(subjectOf(application, event), event);
       bytes += line.length;
     }
     // More lines never fit.
@@ -127,18 +130,20 @@ function decideAll(
 
 /** Decides a prepared command on `head`, after the event of its subject that the commit already has. */
 function decide(
+  application: Application,
   head: Head,
   command: Command,
   preparation: PromiseSettledResult<unknown>,
   lastOfSubject: RecordedEvent | undefined,
 ): Fate {
-  const fate = decideAlone(head, command, preparation, lastOfSubject);
+  const fate = decideAlone(application, head, command, preparation, lastOfSubject);
   if (fate.kind === "adds" || lastOfSubject === undefined) return fate;
   // It has read the records as they are before this commit.
   return { kind: "waits" };
 }
 
 function decideAlone(
+  application: Application,
   head: Head,
   command: Command,
   preparation: PromiseSettledResult<unknown>,
@@ -149,7 +154,7 @@ function decideAlone(
   try {
     const events = command.decide(head, prepared, lastOfSubject);
     if (events.length === 0) return { kind: "adds_nothing", prepared };
-    return { kind: "adds", prepared, lines: linesAfter(head, events) };
+    return { kind: "adds", prepared, lines: linesAfter(application, head, events) };
   } catch (reason) {
     return { kind: "refused", reason };
   }
@@ -162,14 +167,18 @@ function fateAfterFailure(reason: unknown): Fate {
 }
 
 /** The lines of decided events, each with the hash of the line before it. */
-function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLine[] {
+function linesAfter(
+  application: Application,
+  head: Head,
+  events: ReturnType<Command["decide"]>,
+): HashedLine[] {
   const lines: HashedLine[] = [];
   let { position, lastHash: previousHash } = head;
   for (const decided of events) {
     expectRightClock(decided.time);
     position++;
     const event: RecordedEvent = { ...decided, position, previousHash };
-    const line = encodeUtf8Pooled(encodeEvent(event));
+    const line = encodeUtf8Pooled(encodeEvent(application, event));
     previousHash = sha256Hex(line);
     lines.push({ event, line, hash: previousHash });
   }
@@ -178,26 +187,27 @@ function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLi
 
 /** Makes a batch of as many members as fit. Later commands wait, because they were decided on events that it leaves out. */
 function sealMost(
+  application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   planned: readonly Planned[],
   members: readonly Member[],
 ): { batch: Batch; planned: readonly Planned[] } {
-  const { sealed, count } = sealCommit(members, (some) => seal(base, some), limits);
+  const { sealed, count } = sealCommit(members, (some) => seal(application, base, some), limits);
   if (count === members.length) return { batch: sealed, planned };
   return { batch: sealed, planned: planned.slice(0, planned.indexOf(members[count])) };
 }
 
-function seal(base: HeadEntry, members: readonly Member[]): Batch {
+function seal(application: Application, base: HeadEntry, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ fate }) => fate.lines);
   expectToFollow(base.head, lines);
   const next = draftOf(base.head);
-  for (const { event, hash } of lines) addEvent(next, event, hash);
+  for (const { event, hash } of lines) addEvent(application, next, event, hash);
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const mutations: Mutation[] = [
     ...logRecords,
-    ...projectionMutations(generation, project(lines)),
+    ...projectionMutations(generation, project(application, lines)),
     { type: "set", key: HEAD_KEY, value: encodeHead(next) },
   ];
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };

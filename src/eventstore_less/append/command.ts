@@ -1,9 +1,9 @@
-import type { DecidedEvent, Head, RecordedEvent } from "../definitions.ts";
+import type { Body, DecidedEvent, Head, RecordedEvent } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
 /** A request to append events. `Prepared` is what it reads before it decides. */
-export interface Command<Prepared = unknown> {
+export interface Command<Prepared = unknown, EventBody extends Body = Body> {
   /** The subject of the event that the command may decide, unless it is a new one. */
   readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
@@ -27,13 +27,13 @@ export interface Command<Prepared = unknown> {
   decide(
     head: Head,
     prepared: Prepared,
-    last?: RecordedEvent,
-  ): readonly DecidedEvent[];
+    last?: RecordedEvent<EventBody>,
+  ): readonly DecidedEvent<EventBody>[];
 }
 
 /** The outcome of a command: its events, and what it read before it decided them. */
-export interface Appended<Prepared = unknown> {
-  events: readonly RecordedEvent[];
+export interface Appended<Prepared = unknown, EventBody extends Body = Body> {
+  events: readonly RecordedEvent<EventBody>[];
   prepared: Prepared;
 }
 

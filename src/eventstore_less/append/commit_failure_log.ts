@@ -1,12 +1,12 @@
-import { type Logger, reasonOf } from "../../runtime/logger.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import {
   isWriteFault,
   mayHaveLanded,
   StoreAwayError,
   StoreRefusedError,
 } from "../store/store_errors.ts";
-import type { Instrumentation } from "../../runtime/instrumentation.ts";
+import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { WithheldError } from "./head_writer.ts";
 
 /** Commits that are not applied are reported after this time, in milliseconds: a lock is usually shorter. */

@@ -4,8 +4,8 @@ import type { Head } from "../definitions.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import type { Logger } from "../../runtime/logger.ts";
-import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { type Runtime, sleep } from "../runtime/runtime.ts";
 import {
   isWriteFault,
   StoreFailingError,

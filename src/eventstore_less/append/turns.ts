@@ -1,7 +1,7 @@
 /** How instances share one log: "Several instances" in eventstore_less/README.md explains it. */
 
 import type { HeadReader } from "../log/head_reader.ts";
-import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { type Runtime, sleep } from "../runtime/runtime.ts";
 
 /** Longest wait for the next commit of another instance: as a multiple of the own last step, and in milliseconds. */
 const WAIT_STEPS = 5;

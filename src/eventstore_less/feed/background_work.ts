@@ -1,4 +1,4 @@
-import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { type Runtime, sleep } from "../runtime/runtime.ts";
 
 /** While there are requests: the maximum time between two rests, and the length of each rest, in milliseconds. */
 export const TURN_MS = 3;

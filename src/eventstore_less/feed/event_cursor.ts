@@ -1,11 +1,10 @@
-import type { EventType } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { EventFeed, FeedEvent, FeedLine, Place } from "./event_feed.ts";
 import type { Follower } from "./followers.ts";
 
 /** The choice of a client: events of a type, and events that show a value under the name of the filter. */
 export interface EventFilter {
-  type?: EventType;
+  type?: string;
   values?: readonly (readonly [name: string, value: unknown])[];
 }
 

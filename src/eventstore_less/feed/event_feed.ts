@@ -1,13 +1,13 @@
-import type { EventType, Head, RecordedLine } from "../definitions.ts";
+import type { Application } from "../application.ts";
+import type { Head, RecordedLine } from "../definitions.ts";
 import { sequenceOf } from "../log/line_text.ts";
 import { encodePublicEvent } from "../log/event.ts";
-import { sha256Hex } from "../../encoding/sha256.ts";
-import { type EncodedText, TextBuffer } from "../../encoding/text_buffer.ts";
-import { EVENTS } from "../tables.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { type EncodedText, TextBuffer } from "../encoding/text_buffer.ts";
 import type { HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
-import { BoundedCache } from "../../runtime/bounded_cache.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import type { BackgroundWork } from "./background_work.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
@@ -38,7 +38,7 @@ export interface FeedLine extends Place {
 }
 
 export interface FeedEvent {
-  type: EventType;
+  type: string;
   /** The values by which a follower can select the event, by the name of the filter. */
   shown: Record<string, readonly unknown[]>;
   /** The event as a message of an event stream. */
@@ -65,13 +65,15 @@ interface Segment {
  * that were read lately.
  */
 export class EventFeed {
+  #application: Application;
   #store: Store;
   #background: BackgroundWork;
   /** The segments by their numbers, ordered by last use. */
   #segments = new BoundedCache<Segment>(SEGMENTS_LIMIT);
   #lastRead: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, background: BackgroundWork) {
+  constructor(application: Application, store: Store, background: BackgroundWork) {
+    this.#application = application;
     this.#store = store;
     this.#background = background;
   }
@@ -86,7 +88,7 @@ export class EventFeed {
     let last = head.position;
     while (first <= last) {
       const position = Math.floor((first + last) / 2);
-      const found = await readEventAt(this.#store, position);
+      const found = await readEventAt(this.#application, this.#store, position);
       if (found === undefined) throw unreadableError(position, position);
       const { event } = found;
       if (Date.parse(event.time) < time) {
@@ -108,7 +110,7 @@ export class EventFeed {
     const { position, id } = place;
     const next = position + 1;
     // Read one record only: a read of lines would also read later lines, outside of the turns.
-    const found = await readEventAt(this.#store, next);
+    const found = await readEventAt(this.#application, this.#store, next);
     if (found === undefined) throw unreadableError(next, next);
     expectSameId(id, feedId(position, found.event.previousHash));
   }
@@ -219,14 +221,14 @@ export class EventFeed {
       const batches = await Array.fromAsync(readLog(this.#store, { from, to }));
       for (const { position, line } of batches.flat()) {
         if (inBackground && this.#background.isRestDue) await this.#background.turn("events");
-        const event = eventOf(line);
+        const event = eventOf(this.#application, line);
         if (event === undefined) throw new LogDamagedError(position, "is not an event");
         const previous = feedId(position - 1, event.previousHash);
         if (position === from) before = previous;
         if (event.position !== position || previous !== (lines.at(-1)?.id ?? before)) {
           throw new LogDamagedError(position, "does not follow the line before");
         }
-        lines.push(feedLineOf({ event, line }, texts));
+        lines.push(feedLineOf(this.#application, { event, line }, texts));
       }
     } catch (error) {
       if (!(error instanceof LogDamagedError)) throw error;
@@ -271,14 +273,16 @@ export function jsonOf({ message: { buffer, end }, jsonStart }: FeedEvent): Uint
   return buffer.subarray(jsonStart, end - MESSAGE_END.length);
 }
 
-function feedLineOf(recorded: RecordedLine, texts: TextBuffer): FeedLine {
+function feedLineOf(application: Application, recorded: RecordedLine, texts: TextBuffer): FeedLine {
   const { event, line } = recorded;
   const { type, position } = event;
   const id = feedId(position, sha256Hex(line));
-  const shown = EVENTS[type].shown?.(event.data);
+  const shown = application.events[type].shown?.(event.data);
   if (shown === undefined) return { position, id };
   const beforeJson = `id: ${id}\nevent: ${type}\ndata: `;
-  const message = texts.add(beforeJson + encodePublicEvent(recorded, id) + MESSAGE_END);
+  const message = texts.add(
+    beforeJson + encodePublicEvent(application, recorded, id) + MESSAGE_END,
+  );
   const jsonStart = message.start + beforeJson.length;
   return { position, id, event: { type, shown, message, jsonStart } };
 }

@@ -1,7 +1,7 @@
 import type { Head } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
 

@@ -1,11 +1,12 @@
+import type { Application } from "../application.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
 import { IDEMPOTENCY_KIND, isOver, kindPrefix } from "../keyspace.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { logTime } from "../log/read_log.ts";
 import { decodeRecord } from "../projections/project.ts";
-import { type Logger, reasonOf } from "../../runtime/logger.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { KeyRange, Mutation, Store, StoreEntry } from "../store/store.ts";
 
 /** Time between two looks at the clock, in milliseconds. */
@@ -27,6 +28,7 @@ export const CLOCK_DOUBT_MS = 60 * 60_000;
 const BATCH_RECORDS = 100;
 
 export interface IdempotencyKeySweepDeps {
+  application: Application;
   background: BackgroundWork;
   heads: HeadReader;
   runtime: Runtime;
@@ -100,8 +102,8 @@ export class IdempotencyKeySweep {
   }
 
   async #sweep({ head: { generation, position } }: HeadEntry): Promise<void> {
-    const { background, runtime, store } = this.#deps;
-    const time = await logTime(store, runtime, position);
+    const { application, background, runtime, store } = this.#deps;
+    const time = await logTime(application, store, runtime, position);
     // The clock may have jumped since the look, before the time was taken.
     this.#watchClock();
     if (!this.#isClockTrusted) return;
@@ -111,7 +113,7 @@ export class IdempotencyKeySweep {
       await background.turn("events");
       if (this.#isStopped) return;
       const entries = await store.list(rest, { limit: BATCH_RECORDS });
-      await this.#remove(entries.filter((entry) => isOver(expiryOf(entry), time)));
+      await this.#remove(entries.filter((entry) => isOver(expiryOf(application, entry), time)));
       isLast = entries.length < BATCH_RECORDS;
       // From the next possible key on.
       if (!isLast) rest = { prefix, start: [...entries.at(-1)!.key, new Uint8Array()] };
@@ -147,9 +149,9 @@ export class IdempotencyKeySweep {
 }
 
 /** When a record expires, in milliseconds since the Unix epoch. One that is damaged is left for the audit. */
-function expiryOf(entry: StoreEntry): number {
+function expiryOf(application: Application, entry: StoreEntry): number {
   try {
-    const expiresAt = Date.parse(decodeRecord(entry).expiresAt);
+    const expiresAt = Date.parse(decodeRecord(application, entry).expiresAt);
     return Number.isNaN(expiresAt) ? Infinity : expiresAt;
   } catch {
     return Infinity;

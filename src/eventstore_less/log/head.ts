@@ -1,14 +1,13 @@
 /** The head of the log: the record that every append checks and replaces. */
 
-import type { Counts, EventType, Head, RecordedEvent } from "../definitions.ts";
+import type { Application } from "../application.ts";
+import type { Counts, Head, RecordedEvent } from "../definitions.ts";
 import { z } from "zod";
-import { NAME } from "eventstore-less/application";
-import { bytesEqual } from "../../encoding/bytes_equal.ts";
-import { assertNever } from "../../encoding/assert_never.ts";
-import { decodeJson, encodeJson } from "../../encoding/json.ts";
-import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
+import { bytesEqual } from "../encoding/bytes_equal.ts";
+import { assertNever } from "../encoding/assert_never.ts";
+import { decodeJson, encodeJson } from "../encoding/json.ts";
+import { Sha256Hex, Ulid } from "../encoding/text_forms.ts";
 import { HEAD_KEY } from "../keyspace.ts";
-import { COLLECTIONS, EVENT_TYPES, EVENTS } from "../tables.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
@@ -30,7 +29,7 @@ const HeadRecord = z.strictObject({
   format: z.literal(STORE_FORMAT),
   position: Count,
   lastHash: Sha256Hex,
-  types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
+  types: z.record(z.string(), TypeSummary),
   counts: z.record(z.string(), z.record(z.string(), z.int())),
   generation: Count,
 }) satisfies z.ZodType<Head>;
@@ -68,14 +67,14 @@ export const EMPTY_HEAD: Head = {
 };
 
 /** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
-export async function readHead(store: Store): Promise<HeadEntry> {
-  return headEntryOf(await store.get(HEAD_KEY));
+export async function readHead(application: Application, store: Store): Promise<HeadEntry> {
+  return headEntryOf(application, await store.get(HEAD_KEY));
 }
 
 /** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` until a restore ends. */
-export function headEntryOf(entry: StoreEntry | null): HeadEntry {
+export function headEntryOf(application: Application, entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
-  const record = decodeHeadRecord(entry.value);
+  const record = decodeHeadRecord(application, entry.value);
   const code = "store_unavailable";
   switch (record.kind) {
     case "head":
@@ -85,7 +84,10 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
     case "other_format":
       throw new ForeignStoreError(code, `The store cannot be used: ${record.message}`);
     case "foreign":
-      throw new ForeignStoreError(code, `The head record is damaged, or not one of ${NAME}`);
+      throw new ForeignStoreError(
+        code,
+        `The head record is damaged, or not one of ${application.name}`,
+      );
     default:
       return assertNever(record);
   }
@@ -96,11 +98,11 @@ export function encodeHead(head: Head | RestoreMark): Uint8Array {
 }
 
 /** Whether a record of a head has the bytes that this version writes, or that an earlier one of the same format wrote. */
-export function isAsWritten(value: unknown): boolean {
+export function isAsWritten(application: Application, value: unknown): boolean {
   const content = checkedContent({ key: HEAD_KEY, value });
   if (content === undefined) return false;
   const record = decodeJson(content);
-  const head = HeadRecord.safeParse(fromEarlier(record));
+  const head = HeadRecord.safeParse(fromEarlier(application, record));
   if (!head.success) return false;
   const former = Object.entries(record).filter(([name]) => FORMER_MEMBERS.includes(name));
   const written = { ...head.data, counts: record.counts, ...Object.fromEntries(former) };
@@ -111,7 +113,7 @@ export function isAsWritten(value: unknown): boolean {
 export function draftOf(head: Head): Head {
   const types: Head["types"] = {};
   for (const [type, summary] of Object.entries(head.types)) {
-    types[type as EventType] = { ...summary };
+    types[type] = { ...summary! };
   }
   const counts: Head["counts"] = {};
   for (const [collection, its] of Object.entries(head.counts)) counts[collection] = { ...its };
@@ -119,20 +121,25 @@ export function draftOf(head: Head): Head {
 }
 
 /** Adds an event to a draft, in place, because a log has many events. `lastHash` is the SHA-256 (hex) of its line. */
-export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): void {
+export function addEvent(
+  application: Application,
+  draft: Head,
+  event: RecordedEvent,
+  lastHash: string,
+): void {
   const { type, position } = event;
   draft.position = position;
   draft.lastHash = lastHash;
-  const version = schemaVersionOf(event);
+  const version = schemaVersionOf(application, event);
   let summary = draft.types[type];
   if (summary === undefined) {
     summary = { version, count: 0, last: 0 };
     draft.types[type] = summary;
   }
-  if (isLaterSchema(type, version, summary.version)) summary.version = version;
+  if (isLaterSchema(application, type, version, summary.version)) summary.version = version;
   summary.count++;
   summary.last = position;
-  const { collection, tally } = EVENTS[type];
+  const { collection, tally } = application.events[type];
   if (tally === undefined) return;
   const counts = draft.counts[collection] ?? {};
   for (const [name, change] of tally(event.data)) addTo(counts, name, change);
@@ -153,7 +160,7 @@ type DecodedRecord =
   | { kind: "foreign" };
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
-export function decodeHeadRecord(value: unknown): DecodedRecord {
+export function decodeHeadRecord(application: Application, value: unknown): DecodedRecord {
   try {
     const content = checkedContent({ key: HEAD_KEY, value });
     const record = content === undefined ? decodeUnchecked(value) : decodeJson(content);
@@ -163,24 +170,30 @@ export function decodeHeadRecord(value: unknown): DecodedRecord {
     if (record.format === "restore") {
       return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     }
-    const newerMessage = newerSchemaReason(record);
+    const newerMessage = newerSchemaReason(application, record);
     if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
-    return { kind: "head", head: HeadRecord.parse(fromEarlier(record)) };
+    return { kind: "head", head: HeadRecord.parse(fromEarlier(application, record)) };
   } catch {
     return { kind: "foreign" };
   }
 }
 
 /** The record as this version writes it, if an earlier version of the same format wrote it. */
-function fromEarlier(record: Record<string, unknown>): Record<string, unknown> {
+function fromEarlier(
+  application: Application,
+  record: Record<string, unknown>,
+): Record<string, unknown> {
   const members = Object.entries(record).filter(([name]) => !FORMER_MEMBERS.includes(name));
-  return { ...Object.fromEntries(members), counts: countsFromEarlier(record.counts as object) };
+  return {
+    ...Object.fromEntries(members),
+    counts: countsFromEarlier(application, record.counts as object),
+  };
 }
 
 /** Earlier versions counted only for the first collection, and did not name it. */
-function countsFromEarlier(counts: object): object {
+function countsFromEarlier(application: Application, counts: object): object {
   const isEarlier = Object.values(counts).some((count) => typeof count === "number");
-  return isEarlier ? { [COLLECTIONS[0].name]: counts } : counts;
+  return isEarlier ? { [application.collections[0].name]: counts } : counts;
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */
@@ -204,10 +217,13 @@ function otherFormatReason({ format, storeFormat }: Record<string, unknown>): st
  * The reason to refuse a head that names a schema of events that this version does not know; `undefined` if it names
  * none. A newer version that adds to the head or to its counts must also add a schema version, or use another format.
  */
-function newerSchemaReason({ types }: { types: Record<string, { version: string }> }) {
+function newerSchemaReason(
+  application: Application,
+  { types }: { types: Record<string, { version: string }> },
+) {
   for (const [type, { version }] of Object.entries(types)) {
-    if (isKnownSchema(type, version)) continue;
-    const shown = `its log has events of the schema ${schemaOf(type)}:${version}`;
+    if (isKnownSchema(application, type, version)) continue;
+    const shown = `its log has events of the schema ${schemaOf(application, type)}:${version}`;
     return otherVersionReason(shown, version);
   }
 }

@@ -1,8 +1,9 @@
-import { commandName, newFileName } from "../../runtime/command_name.ts";
+import { commandName, newFileName } from "../runtime/command_name.ts";
+import type { Application } from "../application.ts";
 import type { Head, ProjectionKey } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { HEAD_KEY, projectionKey } from "../keyspace.ts";
 import type { ListOptions, Snapshot, Store, StoreEntry } from "../store/store.ts";
 import { type HeadEntry, headEntryOf } from "./head.ts";
@@ -29,6 +30,7 @@ export interface HeadSnapshot extends Snapshot {
 
 /** Reads the head, and shares fresh reads between callers, as "Freshness" in eventstore_less/README.md explains. */
 export class HeadReader {
+  #application: Application;
   #store: Store;
   #runtime: Runtime;
   #report: Logger;
@@ -39,7 +41,13 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
+  constructor(
+    application: Application,
+    store: Store,
+    runtime: Runtime,
+    report: Logger = () => {},
+  ) {
+    this.#application = application;
     this.#store = store;
     this.#runtime = runtime;
     this.#report = report;
@@ -131,7 +139,7 @@ export class HeadReader {
       this.#noteFound();
       return this.#latest;
     }
-    const read = headEntryOf(entry);
+    const read = headEntryOf(this.#application, entry);
     if (known !== undefined && known.versionstamp !== null) this.#expectToFollow(read, known);
     this.advance(read);
     return read;

@@ -1,5 +1,8 @@
 /** The text of a line, as far as it is known without the types of events. */
 
+import { SHA256_HEX, ULID } from "../encoding/text_forms.ts";
+import { OPERATOR } from "./actor.ts";
+
 const SEQUENCE_DIGITS = 16;
 
 const OPENING_BRACE = 0x7b;
@@ -11,6 +14,22 @@ const decoder = new TextDecoder();
 
 /** The pattern of a position in a line. */
 export const SEQUENCE = `\\d{${SEQUENCE_DIGITS}}`;
+
+/** The version of a schema: 1 or 2, or since format 6 a release such as 6.1. */
+export const VERSION = "[1-9]\\d*(?:\\.\\d+)*";
+
+/** Matches a line as `encodeEvent()` writes it. A pattern, not a schema, because the log is long. */
+export function linePatternOf(eventSource: string): RegExp {
+  return new RegExp(
+    `^{"specversion":"1\\.0","id":"(${ULID})","source":"${eventSource}",` +
+      `"type":"((?:[A-Z][a-z]*)+)","time":"([^"]*)","sequence":"(${SEQUENCE})"` +
+      `(?:,"predecessor":"(${SEQUENCE})")?,"subject":"([^"]*)",` +
+      `"dataschema":"([^"]*):(${VERSION})","actor":"(${ULID}|${OPERATOR})"` +
+      `(?:,"idempotencykey":"(${SHA256_HEX})")?,` +
+      `"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
+    "s",
+  );
+}
 
 /** A position in fixed width, so that positions sort as texts. */
 export function sequenceOf(position: number): string {

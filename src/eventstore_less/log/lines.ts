@@ -1,9 +1,10 @@
 /** The lines of an export or of the stored log: their events, and a stream split into them. */
 
-import type { RecordedEvent } from "../definitions.ts";
+import type { Application } from "../application.ts";
+import type { Body, Recorded } from "../definitions.ts";
 import { Buffer, isAscii } from "node:buffer";
 import { decodeEvent, MalformedEventError } from "./event.ts";
-import { LINE_FEED } from "../../encoding/pack_lines.ts";
+import { LINE_FEED } from "../encoding/pack_lines.ts";
 import { CHECKSUM_BYTES } from "../store/checksum.ts";
 import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 
@@ -13,9 +14,12 @@ export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - CHECKSUM_BYTES - 1;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The event of a line, or the reason why it has none. */
-export function readEvent(line: Uint8Array): RecordedEvent | MalformedEventError {
+export function readEvent<EventBody extends Body>(
+  application: Application<EventBody>,
+  line: Uint8Array,
+): Recorded<EventBody> | MalformedEventError {
   try {
-    return decodeEvent(decodeUtf8(line));
+    return decodeEvent(application, decodeUtf8(line));
   } catch (error) {
     if (error instanceof MalformedEventError) return error;
     throw error;
@@ -23,8 +27,11 @@ export function readEvent(line: Uint8Array): RecordedEvent | MalformedEventError
 }
 
 /** The event of a line; `undefined` if it is not one that this version knows. */
-export function eventOf(line: Uint8Array): RecordedEvent | undefined {
-  const read = readEvent(line);
+export function eventOf<EventBody extends Body>(
+  application: Application<EventBody>,
+  line: Uint8Array,
+): Recorded<EventBody> | undefined {
+  const read = readEvent(application, line);
   return read instanceof MalformedEventError ? undefined : read;
 }
 

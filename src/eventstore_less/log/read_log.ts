@@ -1,7 +1,9 @@
-import { commandName } from "../../runtime/command_name.ts";
-import { unpackLines } from "../../encoding/pack_lines.ts";
+import type { Application } from "../application.ts";
+import type { Body, RecordedLine } from "../definitions.ts";
+import { commandName } from "../runtime/command_name.ts";
+import { unpackLines } from "../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { scan } from "../store/scan.ts";
 import { checkedContent } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
@@ -60,14 +62,18 @@ export async function* readLog(store: Store, { from, to }: { from: number; to: n
 }
 
 /** The event at a position, in one read; `undefined` if it is missing, damaged, or not one that this version knows. */
-export async function readEventAt(store: Store, position: number) {
+export async function readEventAt<EventBody extends Body>(
+  application: Application<EventBody>,
+  store: Store,
+  position: number,
+): Promise<RecordedLine<EventBody> | undefined> {
   const range = { start: logKey(position), end: logKey(position + RECORD_LINES_LIMIT) };
   const [entry] = await store.list(range, { limit: 1 });
   if (entry === undefined) return undefined;
   const stored = linesOf(entry)?.find((it) => it.position === position);
   if (stored === undefined) return undefined;
   const { line } = stored;
-  const event = eventOf(line);
+  const event = eventOf(application, line);
   return event?.position === position ? { event, line } : undefined;
 }
 
@@ -76,16 +82,26 @@ export async function readEventAt(store: Store, position: number) {
  * Unix epoch; negative infinity if nothing is known. A clock that is ahead for a while does not move it, so it ends no
  * Idempotency-Key too early.
  */
-export async function logTime(store: Store, runtime: Runtime, position: number): Promise<number> {
-  const found = position === 0 ? undefined : await readEventAt(store, position);
+export async function logTime(
+  application: Application,
+  store: Store,
+  runtime: Runtime,
+  position: number,
+): Promise<number> {
+  const found = position === 0 ? undefined : await readEventAt(application, store, position);
   return found === undefined ? -Infinity : Math.min(runtime.now(), Date.parse(found.event.time));
 }
 
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
-export async function secondsSinceEvent(store: Store, runtime: Runtime, position = 0) {
+export async function secondsSinceEvent(
+  application: Application,
+  store: Store,
+  runtime: Runtime,
+  position = 0,
+) {
   if (position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
-  const found = await readEventAt(store, position).catch(() => undefined);
+  const found = await readEventAt(application, store, position).catch(() => undefined);
   if (found === undefined) return undefined;
   return (runtime.now() - Date.parse(found.event.time)) / 1_000;
 }

@@ -1,7 +1,7 @@
 /** The checksum of a record: finds flipped bits, a text that was cut off, and a record under another key. */
 
 import { crc32 } from "node:zlib";
-import { pooledBytes } from "../../encoding/pooled_bytes.ts";
+import { pooledBytes } from "../encoding/pooled_bytes.ts";
 import type { Key, StoreEntry } from "./store.ts";
 
 export const CHECKSUM_BYTES = 4;

@@ -3,7 +3,7 @@
  * outcome of a commit" in eventstore_less/README.md has the table.
  */
 
-import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
 
 /**

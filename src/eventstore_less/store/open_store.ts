@@ -1,6 +1,6 @@
-import { commandName } from "../../runtime/command_name.ts";
-import { reasonOf } from "../../runtime/logger.ts";
-import { HAS_DENO_KV, openKv } from "this-runtime/kv.ts";
+import { commandName } from "../runtime/command_name.ts";
+import { reasonOf } from "../runtime/logger.ts";
+import { HAS_DENO_KV, openKv } from "../runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
 import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";

@@ -1,4 +1,4 @@
-import { commandName } from "../../runtime/command_name.ts";
+import { commandName } from "../runtime/command_name.ts";
 
 /** A call of a store failed. The subclasses say what it did, and whether another attempt can help. */
 export abstract class StoreError extends Error {

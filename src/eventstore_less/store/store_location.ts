@@ -1,6 +1,6 @@
 /** The location of a store, and its name in messages. */
 
-import { assertNever } from "../../encoding/assert_never.ts";
+import { assertNever } from "../encoding/assert_never.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 
 /** A file that Deno KV opens. The folder of the default path is created. */

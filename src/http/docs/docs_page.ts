@@ -1,11 +1,11 @@
 /** The reference at /docs, by Scalar. Its files are imported as text, which needs no permission. */
 
+import { BoundedCache } from "eventstore-less";
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { EXAMPLE_BASE } from "../../api/base_path.ts";
 import { type BaseAddresses, type DescribedInterface, describeInterface } from "./openapi.ts";
 import { pagePolicy } from "./page_policy.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
-import { BoundedCache } from "../../runtime/bounded_cache.ts";
 import { loadScalar } from "this-runtime/page_scripts.ts";
 import ICON from "./icon.svg" with { type: "text" };
 import REFERENCE from "./reference.js" with { type: "text" };

@@ -1,7 +1,6 @@
 /** Limits the requests of each API key by a token bucket. Instances do not share their counts. */
 
-import { BoundedCache } from "../../runtime/bounded_cache.ts";
-import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { BoundedCache, type Runtime, sleep } from "eventstore-less";
 
 /** Highest configurable rate, in requests per second. */
 export const RATE_LIMIT_MAX = 1_000_000;

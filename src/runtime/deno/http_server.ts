@@ -1,8 +1,7 @@
 /** `Deno.serve` for an open network: survives a lack of descriptors. */
 
+import { reasonOf, sleep } from "eventstore-less";
 import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
-import { reasonOf } from "../logger.ts";
-import { sleep } from "../runtime.ts";
 import { ENDED, HttpRequest, type Listener, toResponse } from "./http_request.ts";
 
 /** Delay before the server listens again after it failed to accept a connection, in milliseconds. */

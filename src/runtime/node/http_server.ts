@@ -3,13 +3,13 @@
  * each connection one response at a time, and bounds how long a client can hold a descriptor.
  */
 
+import { reasonOf } from "eventstore-less";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
-import { reasonOf } from "../logger.ts";
 import type { ServiceResponse } from "../service_request.ts";
 import { Connection } from "./connection.ts";
 import { HttpRequest } from "./http_request.ts";

@@ -1,6 +1,6 @@
+import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
 import { assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
 import { NAME_MAX_LENGTH, NewPet, Pet, PetPatch } from "../../../events/pet.ts";
 import { HttpError } from "../../../src/api/errors.ts";
 import { parseBody, parsePatch } from "../../../src/api/requests/parse_body.ts";

@@ -1,3 +1,5 @@
+import { audit } from "../../support/tools.ts";
+import type { EventBody } from "../../../events/all_events.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import {
   assert,
@@ -8,7 +10,6 @@ import {
   assertRejects,
 } from "@std/assert";
 import { PET_STATUSES } from "../../../events/pet.ts";
-import { audit } from "../../../scripts/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/eventstore_less/append/appender.ts";
 import type { Command } from "../../../src/eventstore_less/append/command.ts";
@@ -360,7 +361,7 @@ Deno.test("append() rejects commands in every state at their deadlines", async (
   const { appender, runtime } = service;
   const before = runtime.monotonicNow();
   const states: string[] = [];
-  const track = (state: string, command: Command) =>
+  const track = (state: string, command: Command<unknown, EventBody>) =>
     appender.append(command).then(() => "stored", ({ code }) => code)
       .then((code) => states.push(`${state} ${code} ${runtime.monotonicNow() - before}`));
   store.onCommit = hangs;
@@ -394,7 +395,7 @@ for (const [how, fault] of [["is locked", isLocked], ["is full", isFull]] as con
     await using opened = await open();
     const { service, store } = opened;
     const { appender, runtime } = service;
-    const codeOf = (command: Command) =>
+    const codeOf = (command: Command<unknown, EventBody>) =>
       runtime.settle(appender.append(command).then(() => "stored", serviceErrorCode));
     const request = { ...addition(service), idempotencyKey: "one" };
     store.onCommit = hangs;
@@ -413,7 +414,7 @@ Deno.test("append() rejects a retry with outcome_unknown if the unclear request 
   await using opened = await open();
   const { service, store } = opened;
   const { appender, runtime } = service;
-  const codeOf = (command: Command) =>
+  const codeOf = (command: Command<unknown, EventBody>) =>
     runtime.settle(appender.append(command).then(() => "stored", serviceErrorCode));
   let land!: () => Promise<string | null>;
   store.nextCommits.push((apply) => {
@@ -491,9 +492,9 @@ Deno.test("append() counts appended events, conflicts and unclear commits", asyn
   assertEquals(counts, [appended, "commit.conflicts", appended, "commit.unclear", appended]);
 });
 
-const NOTHING: Command = { prepare: () => {}, decide: () => [] };
+const NOTHING: Command<unknown, EventBody> = { prepare: () => {}, decide: () => [] };
 
-function addition({ runtime, keyId }: TestService): Command {
+function addition({ runtime, keyId }: TestService): Command<unknown, EventBody> {
   return addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n, status: "sold" });
 }
 

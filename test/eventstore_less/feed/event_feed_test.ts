@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { logKey, logMutations } from "../../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
@@ -27,11 +28,11 @@ const LENGTH = 2 * SEGMENT_LENGTH + 10;
 async function openFeed(length = LENGTH) {
   const sample = await openSampleStore(length);
   const store = faultyStore(sample.store);
-  return { ...sample, store, feed: feedOf(store), entry: await readHead(store) };
+  return { ...sample, store, feed: feedOf(store), entry: await readHead(APPLICATION, store) };
 }
 
 function feedOf(store: Store, runtime = new FakeRuntime()) {
-  return new EventFeed(store, new BackgroundWork(runtime));
+  return new EventFeed(APPLICATION, store, new BackgroundWork(runtime));
 }
 
 const BEGINNING: Place = { position: 0, id: `${"0".repeat(16)}-${"0".repeat(16)}` };
@@ -128,7 +129,7 @@ Deno.test("EventFeed continues no place of a log that was replaced, whatever was
       const other = await SqliteStore.open(":memory:");
       await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
       store.onList = (_, range, options) => other.list(range, options);
-      const replaced = { ...sample, entry: await readHead(other) };
+      const replaced = { ...sample, entry: await readHead(APPLICATION, other) };
       assertEquals(await refusal(replaced, last), "feed_reset");
       assertEquals((await readAll(replaced)).length, length + 10);
       other.close();

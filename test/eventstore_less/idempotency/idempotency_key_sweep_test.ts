@@ -1,3 +1,5 @@
+import { audit, replay } from "../../support/tools.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   CLOCK_DOUBT_MS,
@@ -17,8 +19,6 @@ import { KvWriter } from "../../../src/eventstore_less/store/deno_kv/kv_writer.t
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { NotAppliedError } from "../../../src/eventstore_less/store/store_errors.ts";
-import { audit } from "../../../scripts/verify/audit.ts";
-import { replay } from "../../../scripts/replay/replay.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
 import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
@@ -51,7 +51,7 @@ async function open() {
 
 /** The positions of the events whose records of Idempotency-Keys are stored. */
 async function recordsIn(store: Store): Promise<number[]> {
-  const { generation } = (await readHead(store)).head;
+  const { generation } = (await readHead(APPLICATION, store)).head;
   const batches = await Array.fromAsync(
     scan(store, { prefix: kindPrefix(generation, "event_by_idempotency_key") }),
   );
@@ -276,7 +276,7 @@ testNeeding(permissions("read", "write"))(
     using reader = new SqliteReader(temp.kvPath);
     assertEquals([...reader.expiringRecords()], []);
     assertEquals((await send()).headers.get("idempotency-replayed"), "true");
-    assertEquals((await readHead(store)).head.position, 2);
+    assertEquals((await readHead(APPLICATION, store)).head.position, 2);
     assertEquals((await audit({ store, runtime })).faults, []);
     await shutDown(service, { shutdown: () => Promise.resolve() });
   },

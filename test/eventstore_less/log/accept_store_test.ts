@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertRejects } from "@std/assert";
 import {
@@ -45,19 +46,19 @@ const WRONG: [change: (head: Head) => Partial<Head>, reason: string][] = [
   ],
 ];
 
-Deno.test("acceptAppends() refuses a head that does not follow from the end of the log", async () => {
+Deno.test("acceptAppends(APPLICATION) refuses a head that does not follow from the end of the log", async () => {
   using sample = await openSampleStore(30);
-  await acceptAppends(sample.store);
+  await acceptAppends(APPLICATION, sample.store);
   for (const [change, reason] of WRONG) {
     const value = encodeHead({ ...sample.head, ...change(sample.head) });
     await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
     const refused = reason.startsWith("its log") ? reason : `its head record is wrong: ${reason}`;
     const advice = `${refused}; run deno task audit`;
-    await assertRejects(() => acceptAppends(sample.store), StoreRefusedError, advice);
+    await assertRejects(() => acceptAppends(APPLICATION, sample.store), StoreRefusedError, advice);
   }
 });
 
-Deno.test("acceptAppends() refuses a log whose last record is missing, or is not that of the last line", async () => {
+Deno.test("acceptAppends(APPLICATION) refuses a log whose last record is missing, or is not that of the last line", async () => {
   using sample = await openSampleStore(30);
   const { store } = sample;
   const [last] = await store.list({ start: logKey(30), end: logKey(99) }, { limit: 1 });
@@ -67,7 +68,7 @@ Deno.test("acceptAppends() refuses a log whose last record is missing, or is not
     await commit(store, [
       value === undefined ? { type: "delete", key } : { type: "set", key, value },
     ]);
-    await assertRejects(() => acceptAppends(store), StoreRefusedError, missing);
+    await assertRejects(() => acceptAppends(APPLICATION, store), StoreRefusedError, missing);
   }
 });
 
@@ -92,7 +93,7 @@ Deno.test("no store is accepted with half a log, a damaged head or the data of a
     using sample = await openSampleStore(0);
     await commit(sample.store, [record]);
     for (const accept of checks) {
-      await assertRejects(() => accept(sample.store), StoreRefusedError, reason);
+      await assertRejects(() => accept(APPLICATION, sample.store), StoreRefusedError, reason);
     }
   }
 });

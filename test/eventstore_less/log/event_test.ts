@@ -1,5 +1,7 @@
-import type { RecordedEvent } from "../../../src/eventstore_less/definitions.ts";
-import type { EventBody } from "eventstore-less/application";
+import type { RecordedEvent } from "../../../events/all_events.ts";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import type { EventBody } from "../../../events/all_events.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   decodeEvent,
@@ -7,7 +9,6 @@ import {
   GENESIS_HASH,
   MalformedEventError,
 } from "../../../src/eventstore_less/log/event.ts";
-import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
 import { NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
 
 const METADATA = {
@@ -52,9 +53,9 @@ const recorded = (body: EventBody): RecordedEvent => {
 };
 
 const [LINE, CHANGE_LINE, READ_ONLY_LINE] = [BODIES[0], BODIES[4], BODIES[9]]
-  .map(([body]) => encodeEvent(recorded(body)));
+  .map(([body]) => encodeEvent(APPLICATION, recorded(body)));
 
-Deno.test("encodeEvent() writes a CloudEvent with its members in one order", () => {
+Deno.test("encodeEvent(APPLICATION) writes a CloudEvent with its members in one order", () => {
   assertEquals(
     LINE,
     '{"specversion":"1.0","id":"01HZZZZZZZ0000000000000001","source":"urn:animal-store",' +
@@ -65,15 +66,15 @@ Deno.test("encodeEvent() writes a CloudEvent with its members in one order", () 
   );
 });
 
-Deno.test("decodeEvent() decodes a line of encodeEvent(), which has the lowest schema version with all members", () => {
+Deno.test("decodeEvent(APPLICATION) decodes a line of encodeEvent(APPLICATION), which has the lowest schema version with all members", () => {
   for (const [body, schema] of BODIES) {
     const byOperator = { actor: "operator", position: 12_345, idempotencyKey: HASH };
     for (const event of [recorded(body), { ...recorded(body), ...byOperator }]) {
-      const line = encodeEvent(event);
+      const line = encodeEvent(APPLICATION, event);
       assert(!line.includes("\n"), "an event is one line");
       assertEquals(JSON.parse(line).dataschema, `urn:animal-store:${schema}`);
-      assertEquals(decodeEvent(line), event);
-      assertEquals(encodeEvent(decodeEvent(line)), line);
+      assertEquals(decodeEvent(APPLICATION, line), event);
+      assertEquals(encodeEvent(APPLICATION, decodeEvent(APPLICATION, line)), line);
     }
   }
 });
@@ -144,11 +145,11 @@ const MALFORMED: Record<string, string[]> = {
   "an unknown status": ['"gone"', "null"].map((it) => LINE.replace("}}", `,"status":${it}}}`)),
 };
 
-Deno.test("decodeEvent() refuses any other line, with a message of one line", () => {
+Deno.test("decodeEvent(APPLICATION) refuses any other line, with a message of one line", () => {
   for (const [fault, lines] of Object.entries(MALFORMED)) {
     for (const line of lines) {
       assert(![LINE, READ_ONLY_LINE].includes(line), fault);
-      const { message } = assertThrows(() => decodeEvent(line), MalformedEventError);
+      const { message } = assertThrows(() => decodeEvent(APPLICATION, line), MalformedEventError);
       assert(message.length > 0 && !message.includes("\n"), message);
     }
   }

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
@@ -20,7 +21,7 @@ async function open() {
   const runtime = new FakeRuntime();
   const store = faultyStore(runtime.awaited(await SqliteStore.open(":memory:")));
   const report = spy();
-  const heads = new HeadReader(store, runtime, report);
+  const heads = new HeadReader(APPLICATION, store, runtime, report);
   const write = async (head: Partial<Head>) => {
     const value = encodeHead({ ...EMPTY_HEAD, ...head });
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];

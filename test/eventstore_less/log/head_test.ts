@@ -1,8 +1,9 @@
+import { encodeJson } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
-import { encodeJson } from "../../../src/encoding/json.ts";
 import {
   decodeHeadRecord,
   EMPTY_HEAD,
@@ -35,43 +36,52 @@ const MARK: RestoreMark = {
   restored: 5,
 };
 
-Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the order of their fields", () => {
+Deno.test("decodeHeadRecord(APPLICATION) recognises a head and a restore mark, whatever the order of their fields", () => {
   const reversed = <T extends object>(record: T) =>
     Object.fromEntries(Object.entries(record).reverse()) as T;
   for (const head of [EMPTY_HEAD, HEAD]) {
     for (const value of [encodeHead(head), encodeHead(reversed(head))]) {
-      assertEquals(decodeHeadRecord(value), { kind: "head", head });
+      assertEquals(decodeHeadRecord(APPLICATION, value), { kind: "head", head });
     }
   }
-  assertEquals(decodeHeadRecord(encodeHead(reversed(MARK))), { kind: "restore_mark", mark: MARK });
+  assertEquals(decodeHeadRecord(APPLICATION, encodeHead(reversed(MARK))), {
+    kind: "restore_mark",
+    mark: MARK,
+  });
 });
 
-Deno.test("decodeHeadRecord() ignores the members of a head that earlier versions of the format wrote", () => {
+Deno.test("decodeHeadRecord(APPLICATION) ignores the members of a head that earlier versions of the format wrote", () => {
   for (const former of [{ removing: 2 }, { lacksColumns: true }]) {
     const value = encodeHead({ ...HEAD, ...former });
-    assertEquals(decodeHeadRecord(value), { kind: "head", head: HEAD });
-    assertEquals([isAsWritten(value), isAsWritten(encodeHead(HEAD))], [true, true]);
-    assertEquals(isAsWritten(encodeHead({ ...former, ...HEAD })), false);
+    assertEquals(decodeHeadRecord(APPLICATION, value), { kind: "head", head: HEAD });
+    assertEquals([isAsWritten(APPLICATION, value), isAsWritten(APPLICATION, encodeHead(HEAD))], [
+      true,
+      true,
+    ]);
+    assertEquals(isAsWritten(APPLICATION, encodeHead({ ...former, ...HEAD })), false);
   }
 });
 
-Deno.test("decodeHeadRecord() reads the counts of the first collection, which earlier versions of the format did not name", () => {
+Deno.test("decodeHeadRecord(APPLICATION) reads the counts of the first collection, which earlier versions of the format did not name", () => {
   const { counts, ...others } = HEAD;
   const cases: [written: object, read: Head["counts"]][] = [[counts.pets!, counts], [{}, {}]];
   for (const [written, read] of cases) {
     const value = withChecksum(HEAD_KEY, encodeJson({ ...EMPTY_HEAD, ...others, counts: written }));
-    assertEquals(decodeHeadRecord(value), { kind: "head", head: { ...HEAD, counts: read } });
-    assertEquals(isAsWritten(value), true);
+    assertEquals(decodeHeadRecord(APPLICATION, value), {
+      kind: "head",
+      head: { ...HEAD, counts: read },
+    });
+    assertEquals(isAsWritten(APPLICATION, value), true);
   }
 });
 
 function assertOther(value: unknown, advice: RegExp) {
-  const decoded = decodeHeadRecord(value);
+  const decoded = decodeHeadRecord(APPLICATION, value);
   assert(decoded.kind === "other_format");
   assertMatch(decoded.message, advice);
 }
 
-Deno.test("decodeHeadRecord() says what to do with a store of another format", () => {
+Deno.test("decodeHeadRecord(APPLICATION) says what to do with a store of another format", () => {
   const { storeFormat: _, ...oldMark } = MARK;
   const others: [record: object, advice: RegExp][] = [
     [{ ...HEAD, format: 1, other: "fields" }, /format 1, .* export it with that version/],
@@ -99,7 +109,7 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
   }
 });
 
-Deno.test("headEntryOf() refuses a value that this service did not write", () => {
+Deno.test("headEntryOf(APPLICATION) refuses a value that this service did not write", () => {
   const foreign = [undefined, 1, "", "{", "{}", "null", "[]", '"restore"', new Uint8Array(3)];
   const almost = [
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
@@ -114,6 +124,10 @@ Deno.test("headEntryOf() refuses a value that this service did not write", () =>
   );
   for (const value of [...foreign, ...unchecked, ...sealed, ...flipped]) {
     const entry = { key: ["head"], value, versionstamp: "1" };
-    assertThrows(() => headEntryOf(entry), ForeignStoreError, "not one of Animal Store");
+    assertThrows(
+      () => headEntryOf(APPLICATION, entry),
+      ForeignStoreError,
+      "not one of Animal Store",
+    );
   }
 });

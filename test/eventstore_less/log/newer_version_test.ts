@@ -3,14 +3,15 @@
  * it must refuse what it does not know, name the version that does, and never advise to throw it away.
  */
 
+import { systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "../../../src/eventstore_less/log/event.ts";
-import { adviceFor } from "../../../scripts/verify/advice.ts";
-import { linesOfRecords } from "../../../scripts/verify/audit.ts";
+import { adviceFor } from "../../../src/eventstore_less/tools/verify/advice.ts";
+import { linesOfRecords } from "../../../src/eventstore_less/tools/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
-import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../../src/service.ts";
 import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { addFields } from "../../support/add_fields.ts";
@@ -162,10 +163,10 @@ for (const addition of [FIELD, STATUS]) {
         requests.map(([, , , schema]) => `urn:animal-store:${schema}`),
       );
       for (const [index, line] of lines.entries()) {
-        if (!schemas[index].endsWith(`:${NEWER}`)) decodeEvent(line);
+        if (!schemas[index].endsWith(`:${NEWER}`)) decodeEvent(APPLICATION, line);
         else {
           const words = `its schema ${schemas[index]} needs version ${NEWER}`;
-          assertThrows(() => decodeEvent(line), NewerVersionError, words);
+          assertThrows(() => decodeEvent(APPLICATION, line), NewerVersionError, words);
         }
       }
       for (const [method, body] of [["GET"], ["POST", REX]] as const) {

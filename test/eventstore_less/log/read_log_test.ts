@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import {
@@ -63,14 +64,17 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
   }
 });
 
-Deno.test("secondsSinceEvent() is the age of the event, and undefined without one or without the store", async () => {
+Deno.test("secondsSinceEvent(APPLICATION) is the age of the event, and undefined without one or without the store", async () => {
   using sample = await openSampleStore(10);
   const { store } = sample;
   const time = Date.parse(JSON.parse(sample.lines[9]).time);
   const runtime = { ...sample.runtime, now: () => time + 2_500 };
-  assertEquals(await secondsSinceEvent(store, runtime as typeof sample.runtime, 10), 2.5);
-  assertEquals(await secondsSinceEvent(store, sample.runtime, 0), undefined);
-  assertEquals(await secondsSinceEvent(store, sample.runtime, undefined), undefined);
+  assertEquals(
+    await secondsSinceEvent(APPLICATION, store, runtime as typeof sample.runtime, 10),
+    2.5,
+  );
+  assertEquals(await secondsSinceEvent(APPLICATION, store, sample.runtime, 0), undefined);
+  assertEquals(await secondsSinceEvent(APPLICATION, store, sample.runtime, undefined), undefined);
   const away = faultyStore(store, { onList: () => Promise.reject(new Error("away")) });
-  assertEquals(await secondsSinceEvent(away, sample.runtime, 10), undefined);
+  assertEquals(await secondsSinceEvent(APPLICATION, away, sample.runtime, 10), undefined);
 });

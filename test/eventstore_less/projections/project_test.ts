@@ -1,4 +1,5 @@
-import type { RecordedLine } from "../../../src/eventstore_less/definitions.ts";
+import type { RecordedLine } from "../../../events/all_events.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { petOf } from "../../../src/animals/pet_records.ts";
@@ -22,13 +23,13 @@ Deno.test("petOf() refuses a record whose text is that of another pet", () => {
 
 Deno.test("project() leads to the same records however the events are grouped, and to each pet in one list", () => {
   const lines = sampleLog(500).map((line): RecordedLine => ({
-    event: decodeEvent(line),
+    event: decodeEvent(APPLICATION, line),
     line: encoder.encode(line),
   }));
   const recordsAfter = (size: number) => {
     const records = new Map<string, string>();
     for (let start = 0; start < lines.length; start += size) {
-      const group = project(lines.slice(start, start + size));
+      const group = project(APPLICATION, lines.slice(start, start + size));
       const keys = group.map(({ key }) => key.join("/"));
       assertEquals(new Set(keys).size, keys.length, "each record once");
       for (const { key, content } of group) {

@@ -1,10 +1,11 @@
+import { systemRuntime } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
-import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
@@ -118,12 +119,12 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
     const older = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
     await writeLog(older, systemRuntime, lines.slice(0, 33));
     let logged: Record<string, unknown> = {};
-    const heads = new HeadReader(older, systemRuntime, (_, event, details) => {
+    const heads = new HeadReader(APPLICATION, older, systemRuntime, (_, event, details) => {
       assertEquals(event, "head_lost");
       logged = details!;
     });
     // Otherwise, the other file could have the version of this one by chance.
-    heads.advance({ ...await readHead(store), versionstamp: "f".repeat(20) });
+    heads.advance({ ...await readHead(APPLICATION, store), versionstamp: "f".repeat(20) });
     await assertRejects(() => heads.fresh(), HeadLostError);
     older.close();
     // The rest is sound.

@@ -1,11 +1,11 @@
+import { openBackup } from "../../support/tools.ts";
+import { sha256Hex } from "eventstore-less";
 import { type FileHandle, open } from "node:fs/promises";
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "../../../src/eventstore_less/log/read_log.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { logKey } from "../../../src/eventstore_less/keyspace.ts";
-import { Backup } from "../../../scripts/backup/backup.ts";
-import { RefusedError } from "../../../scripts/cli/refused_error.ts";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
@@ -28,7 +28,7 @@ function test(name: string, run: (parts: { sample: Sample; path: string }) => Pr
 /** Opens the file as a backup of the sample, and appends all new events. */
 async function backUp({ store, head }: Sample, path: string, diskSpace = Infinity) {
   await using file = await open(path, "a+");
-  const backup = await Backup.open(file, store, head.position);
+  const backup = await openBackup(file, store, head.position);
   const write: (bytes: Uint8Array) => ReturnType<FileHandle["write"]> = file.write.bind(file);
   // The system may write a part of what it is given.
   file.write = ((bytes: Uint8Array) => {
@@ -112,7 +112,7 @@ test("Backup refuses a torn file if the log is empty, and does not change it", a
   const store = await SqliteStore.open(":memory:");
   await using file = await open(path, "a+");
   const refusal = "The file has the beginning of an event, but the log is empty: ";
-  await assertRejects(() => Backup.open(file, store, 0), RefusedError, refusal);
+  await assertRejects(() => openBackup(file, store, 0), RefusedError, refusal);
   store.close();
   assertEquals(await Deno.readFile(path), torn);
 });

@@ -1,5 +1,5 @@
+import { sha256Hex } from "eventstore-less";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";

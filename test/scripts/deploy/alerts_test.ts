@@ -1,10 +1,10 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
+import { sha256Hex } from "eventstore-less";
 import { stateRecordKey } from "../../../src/keys/record_keys.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
@@ -110,7 +111,10 @@ test("dev waits for a change while the store is of a newer version; --reset move
     const [kept] = await dev.reports(/^Moved the old store to (\.data\/\S+)$/);
     await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));
     const old = new KvStore(await Deno.openKv(`${project}/${kept}/pets.sqlite3`), HEAD_KEY);
-    assertEquals(decodeHeadRecord((await old.get(HEAD_KEY))!.value).kind, "other_format");
+    assertEquals(
+      decodeHeadRecord(APPLICATION, (await old.get(HEAD_KEY))!.value).kind,
+      "other_format",
+    );
     old.close();
   }));
 

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import { assertEquals } from "@std/assert";
 import { CSV_HEADER, csvEvent } from "../../../scripts/log/csv_event.ts";
 import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
@@ -12,7 +13,7 @@ const LABELS = new Map([[KEY, "=SUM(A1)"]]);
 /** The cells of an event that are not empty, by their columns. */
 function cellsOf(position: number, text = LINES[position - 1]): Record<string, string> {
   const line = utf8(text);
-  const row = csvEvent({ position, line }, eventOf(line), LABELS);
+  const row = csvEvent({ position, line }, eventOf(APPLICATION, line), LABELS);
   const [{ cells: columns }, { cells }] = parseCsv(CSV_HEADER + row);
   const named = columns.map((column: string, index: number) => [column, cells[index]]);
   return Object.fromEntries(

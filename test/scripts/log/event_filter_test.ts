@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { COLLECTIONS } from "../../../src/application.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 
@@ -17,7 +17,7 @@ const KEY = JSON.parse(LINES[0]).id;
 const second = (number: number) => `2026-11-20T00:00:${String(number).padStart(2, "0")}`;
 
 /** A subject of each collection. */
-const SUBJECTS = COLLECTIONS.map(({ name, exampleId }) => `${name}/${exampleId}`);
+const SUBJECTS = APPLICATION.collections.map(({ name, exampleId }) => `${name}/${exampleId}`);
 
 type Flags = Parameters<NonNullable<typeof eventFilter>>[0];
 

@@ -1,9 +1,9 @@
+import { encodeJson } from "eventstore-less";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { asTask } from "../../support/programs.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
-import { encodeJson } from "../../../src/encoding/json.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";

@@ -1,4 +1,5 @@
-import type { RecordedEvent } from "../../../src/eventstore_less/definitions.ts";
+import type { RecordedEvent } from "../../../events/all_events.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
@@ -43,7 +44,7 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
       data: { ...pet, previous: formerValuesOf({ id: 7, ...before }, pet) },
       ...METADATA,
     };
-    const line = new TextEncoder().encode(encodeEvent(event));
+    const line = new TextEncoder().encode(encodeEvent(APPLICATION, event));
     assertEquals(
       prettyEvent({ position: 12, line }, event, new Map()),
       `2026-11-20T08:00:00.000Z       12 PetUpdated      ${"pets/7".padEnd(31)} operator ${shown}`,
@@ -67,7 +68,7 @@ Deno.test("prettyEvent() shows the name of a category, and the former one", () =
       ...body,
       ...METADATA,
     };
-    const line = new TextEncoder().encode(encodeEvent(event));
+    const line = new TextEncoder().encode(encodeEvent(APPLICATION, event));
     assertEquals(
       prettyEvent({ position: 12, line }, event, new Map()),
       `2026-11-20T08:00:00.000Z       12 ${

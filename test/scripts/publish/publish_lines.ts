@@ -1,6 +1,7 @@
+import { publishLog } from "../../support/tools.ts";
 import { generateKeyPairSync } from "node:crypto";
-import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
-import { WritableFolder } from "../../../scripts/published/published_folder.ts";
+import { type PublishOptions } from "../../../src/eventstore_less/tools/publish_log.ts";
+import { WritableFolder } from "../../../src/eventstore_less/tools/published/published_folder.ts";
 
 const encoder = new TextEncoder();
 

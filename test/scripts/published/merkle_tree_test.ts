@@ -6,8 +6,12 @@ import {
   isConsistent,
   isIncluded,
   leafHash,
-} from "../../../scripts/published/merkle_tree.ts";
-import { TileBuilder, tilePath, TileTree } from "../../../scripts/published/tile_tree.ts";
+} from "../../../src/eventstore_less/tools/published/merkle_tree.ts";
+import {
+  TileBuilder,
+  tilePath,
+  TileTree,
+} from "../../../src/eventstore_less/tools/published/tile_tree.ts";
 
 /** The leaves of the tests of Certificate Transparency, and the roots of their trees from size 0 on. */
 const CT_LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657"]

@@ -1,5 +1,5 @@
 import { assertThrows } from "@std/assert";
-import { WritableFolder } from "../../../scripts/published/published_folder.ts";
+import { WritableFolder } from "../../../src/eventstore_less/tools/published/published_folder.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 

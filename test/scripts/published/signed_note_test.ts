@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
-import { RefusedError } from "../../../scripts/cli/refused_error.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,
@@ -9,7 +9,7 @@ import {
   openCheckpoint,
   signCheckpoint,
   signNote,
-} from "../../../scripts/published/signed_note.ts";
+} from "../../../src/eventstore_less/tools/published/signed_note.ts";
 
 /** A note, its key and its signature from the documentation of golang.org/x/mod/sumdb/note. */
 const VKEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";

@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
@@ -33,7 +34,7 @@ test("replay: a log that is not sound exits 1, and the service keeps the old pro
     await changeFile(kvPath, [{ type: "delete", key: logKey(14) }]);
     const missing = /error: Position 8 of the log is missing/;
     await expectTaskFails(1, missing, ["replay", "--grace", "0"], { kvPath });
-    assertEquals((await readHead(store)).head.generation, 1);
+    assertEquals((await readHead(APPLICATION, store)).head.generation, 1);
   }));
 
 test("replay: the command of the manual gives the space back to the disk", async () => {

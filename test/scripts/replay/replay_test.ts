@@ -1,11 +1,11 @@
+import { audit, replay } from "../../support/tools.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { audit } from "../../../scripts/verify/audit.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
-import { UnsoundError } from "../../../scripts/verify/log_verifier.ts";
+import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_verifier.ts";
 import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
-import { replay } from "../../../scripts/replay/replay.ts";
-import { ReplayOvertakenError } from "../../../scripts/guarded/replay_claim.ts";
+import { ReplayOvertakenError } from "../../../src/eventstore_less/tools/guarded/replay_claim.ts";
 import { createService } from "../../../src/service.ts";
 import {
   HEAD_KEY,
@@ -39,7 +39,7 @@ Deno.test("replay() serves a new generation with the same content, and removes t
   assertEquals([generation, events], [2, 60]);
   assertEquals(await contentOfGeneration(sample.store, 2), before);
   assertEquals(await contentOfGeneration(sample.store, 1), {});
-  assertEquals((await readHead(sample.store)).head, { ...sample.head, generation: 2 });
+  assertEquals((await readHead(APPLICATION, sample.store)).head, { ...sample.head, generation: 2 });
   assertEquals(await sample.store.get(REPLAY_KEY), null);
   assertEquals((await audit(sample)).sound, true);
 });
@@ -128,7 +128,7 @@ Deno.test("replay() withdraws the new generation if any of its records does not 
       await sample.runtime.advance(60 * 60 * 1_000);
       const { message } = await assertRejects(() => fill(sample, wrong, fault), UnsoundError);
       assertMatch(message, /^The rebuilt projections differ from the log in 1 records, /);
-      assertEquals((await readHead(sample.store)).head, sample.head);
+      assertEquals((await readHead(APPLICATION, sample.store)).head, sample.head);
       assertEquals(await generationsIn(sample.store), [1], `mutation ${wrong} ${name}`);
     }
   }
@@ -217,7 +217,7 @@ Deno.test("replay() takes over from one that runs, and of two that start at the 
     assertEquals(reasons.toSorted(), [overtaken, "done"]);
     if (isLater) assertEquals(reasons[0], overtaken);
     assertEquals((await audit(sample)).faults, []);
-    const { generation } = (await readHead(sample.store)).head;
+    const { generation } = (await readHead(APPLICATION, sample.store)).head;
     assertEquals(await generationsIn(sample.store), [generation]);
     if (isLater) assertEquals(generation, 3);
   }
@@ -259,7 +259,7 @@ Deno.test("replay() takes no record for missing that it has omitted, although th
 const SMALL = 12;
 
 async function isServed(generation: number, store: Store): Promise<void> {
-  while ((await readHead(store)).head.generation !== generation) {
+  while ((await readHead(APPLICATION, store)).head.generation !== generation) {
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

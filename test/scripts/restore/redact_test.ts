@@ -1,8 +1,7 @@
-import { COLLECTIONS } from "../../../src/eventstore_less/tables.ts";
+import { redacted, verifyExport } from "../../support/tools.ts";
+import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { redacted } from "../../../scripts/restore/redact.ts";
-import { verifyExport } from "../../../scripts/restore/restore.ts";
-import { RefusedError } from "../../../scripts/cli/refused_error.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
@@ -23,7 +22,7 @@ async function redact(lines: string[], subjects: string[]) {
   return { source, replaced, lines: batches.flat().map((line) => decoder.decode(line)) };
 }
 
-const PERSONAL = COLLECTIONS.flatMap(({ personal = [] }) => personal);
+const PERSONAL = APPLICATION.collections.flatMap(({ personal = [] }) => personal);
 
 /** The members of a line, with another text for each personal one, and without the hash. */
 function membersOf(line: string, textOf: (text: string) => string) {

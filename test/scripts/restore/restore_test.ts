@@ -1,8 +1,10 @@
+import { audit, verifyExport } from "../../support/tools.ts";
+import { encodeJson } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { petCount } from "../../../src/animals/pet_counts.ts";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
-import { audit } from "../../../scripts/verify/audit.ts";
 import {
   decodeHeadRecord,
   encodeHead,
@@ -12,11 +14,9 @@ import {
 import {
   type Export,
   restore as restoreVerified,
-  verifyExport,
-} from "../../../scripts/restore/restore.ts";
-import { UnsoundError } from "../../../scripts/verify/log_verifier.ts";
-import { RefusedError } from "../../../scripts/cli/refused_error.ts";
-import { encodeJson } from "../../../src/encoding/json.ts";
+} from "../../../src/eventstore_less/tools/restore/restore.ts";
+import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_verifier.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
@@ -43,7 +43,7 @@ async function restore(
   source: Export,
 ): Promise<Head> {
   const verified = await verifyExport(source);
-  await restoreVerified(deps, source, verified);
+  await restoreVerified({ application: APPLICATION, ...deps }, source, verified);
   return verified.head;
 }
 
@@ -67,7 +67,7 @@ Deno.test("restore() writes exactly the content that the service had written, an
   const store = faultyStore(copy.store);
   const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, sample.head);
-  assertEquals((await readHead(store)).head, head);
+  assertEquals((await readHead(APPLICATION, store)).head, head);
   assertEquals(await readLogLines(store), lines);
   assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(sample.store, 1));
   const written = store.commits.flatMap(({ mutations }) => mutations)
@@ -161,7 +161,11 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
       else if (isApplied || number > 1) {
         assert(mark !== undefined);
         counts.add(mark.restored);
-        await assertRejects(() => readHead(inner), ServiceError, "A log is being restored");
+        await assertRejects(
+          () => readHead(APPLICATION, inner),
+          ServiceError,
+          "A log is being restored",
+        );
         const other = () => restoreInto(inner, exportOf(sampleLog(30)));
         await assertRejects(other, Error, "a restore of another export, of 1,300 events");
         const written = (await restoreInto(inner)).flatMap(({ mutations }) => mutations)
@@ -192,14 +196,22 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
   for (const lines of [LINES.slice(0, 700), sampleLog(1_400), other, ...altered]) {
     using copy = await openStore();
     const verified = await verifyExport(exportOf(LINES));
-    const restoring = restoreVerified(copy, exportOf(lines), verified);
+    const restoring = restoreVerified(
+      { application: APPLICATION, ...copy },
+      exportOf(lines),
+      verified,
+    );
     await assertRejects(() => restoring, RefusedError, "The export changed");
     if (lines === other) {
       assert((await readMark(copy.store))!.restored > 0);
       const message = "An earlier run restored another export";
       await assertRejects(() => restore(copy, exportOf(LINES)), Error, message);
     }
-    await assertRejects(() => readHead(copy.store), ServiceError, "A log is being restored");
+    await assertRejects(
+      () => readHead(APPLICATION, copy.store),
+      ServiceError,
+      "A log is being restored",
+    );
   }
 });
 
@@ -223,6 +235,6 @@ Deno.test("restore() rejects if another process writes to the store", async () =
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {
-  const record = decodeHeadRecord((await store.get(HEAD_KEY))?.value);
+  const record = decodeHeadRecord(APPLICATION, (await store.get(HEAD_KEY))?.value);
   return record.kind === "restore_mark" ? record.mark : undefined;
 }

@@ -1,11 +1,12 @@
+import { sha256Hex } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import type { FaultKind } from "../../../scripts/verify/advice.ts";
+import type { FaultKind } from "../../../src/eventstore_less/tools/verify/advice.ts";
 import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";
@@ -155,7 +156,7 @@ function expectSoundAfterAdvice(
 }
 
 async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
-  const { head } = await readHead(store);
+  const { head } = await readHead(APPLICATION, store);
   const older = { ...head, position: 35, lastHash: sha256Hex(lines[34]) };
   return [LAST_DELETED, set(HEAD_KEY, encodeHead(older))];
 }

@@ -1,5 +1,8 @@
 /** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
 
+import { audit } from "../../support/tools.ts";
+import { bytesEqual, unpackLines } from "eventstore-less";
+import { APPLICATION } from "../../../src/application.ts";
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petContentOf } from "../../../src/animals/pet_content.ts";
 import { PET_LISTS, petKey, petListOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
@@ -7,9 +10,6 @@ import { isCategoryEvent } from "../../../src/categories/category_event.ts";
 import { assertEquals, assertGreater } from "@std/assert";
 import { decodeEvent } from "../../../src/eventstore_less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
-import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
-import { unpackLines } from "../../../src/encoding/pack_lines.ts";
-import { audit } from "../../../scripts/verify/audit.ts";
 import { isLogKey, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { project } from "../../../src/eventstore_less/projections/project.ts";
 import {
@@ -118,9 +118,12 @@ function isCategoryKind(kind: unknown): boolean {
 /** A record of a category as each event of a category makes one, under each id, beside the right one or in its place. */
 function* damagesToCategory({ key }: StoreEntry, log: PackedRecord[]): Generator<Damage> {
   const lines = log.flatMap((it) => it.lines);
-  const recorded = lines.map((line) => ({ event: decodeEvent(decoder.decode(line)), line }));
+  const recorded = lines.map((line) => ({
+    event: decodeEvent(APPLICATION, decoder.decode(line)),
+    line,
+  }));
   const records = recorded.filter(({ event }) => isCategoryEvent(event))
-    .flatMap((it) => project([it]));
+    .flatMap((it) => project(APPLICATION, [it]));
   for (const { key: [kind, id], content } of records) {
     if (content === undefined) continue;
     const other = projectionKey(1, [kind, id]);
@@ -151,7 +154,9 @@ function* damagesToRemoval(entry: StoreEntry, log: PackedRecord[]): Generator<Da
 /** The record of a removed pet, as each event has made it, or as if the removal had. */
 function* removedPetsPutBack(log: PackedRecord[]): Generator<Damage> {
   const lines = log.flatMap((it) => it.lines);
-  const events = lines.map((line) => decodeEvent(decoder.decode(line))).filter(isPetEvent);
+  const events = lines.map((line) => decodeEvent(APPLICATION, decoder.decode(line))).filter(
+    isPetEvent,
+  );
   for (const removal of events.filter(({ type }) => type === "PetRemoved")) {
     for (const { position, data } of events.filter((it) => it.data.id === removal.data.id)) {
       for (const made of [position, removal.position]) {
@@ -182,7 +187,7 @@ function* damagesToPet(entry: StoreEntry, entries: StoreEntry[]): Generator<Dama
     yield [`${name} like ${formatKey(other.key)}`, [key, contentOf(other)]];
   }
   for (const line of logOf(entries).flatMap(({ lines }) => lines)) {
-    const event = decodeEvent(decoder.decode(line));
+    const event = decodeEvent(APPLICATION, decoder.decode(line));
     if (!isPetEvent(event) || event.data.id !== id) continue;
     const content = petContentOf(event.position, event.data);
     if (!bytesEqual(content, own)) yield [`former state of ${name}`, [key, content]];

@@ -1,18 +1,17 @@
+import { audit, auditLines, replay } from "../../support/tools.ts";
+import { sha256Hex, systemRuntime } from "eventstore-less";
+import { INT64_MIN } from "eventstore-less/encoding";
+import { APPLICATION } from "../../../src/application.ts";
 import { categoryKey, removedCategoryKey } from "../../../src/categories/category_records.ts";
-import { INT64_MIN } from "../../../src/encoding/int64.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { audit, auditLines } from "../../../scripts/verify/audit.ts";
-import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
+import type { AuditOptions } from "../../../src/eventstore_less/tools/verify/log_audit.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import { replay } from "../../../scripts/replay/replay.ts";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
-import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
@@ -244,7 +243,7 @@ testNeeding(permissions("read", "write", "net", "run"))(
 
 Deno.test("audit() reports a head that is older than the log, and audits the whole log", async () => {
   using sample = await openSampleStore(40);
-  const { head } = await readHead(sample.store);
+  const { head } = await readHead(APPLICATION, sample.store);
   const hash = sha256Hex(sample.lines[32]);
   for (const position of [33, 38]) {
     const older = encodeHead({ ...head, position, lastHash: hash });
@@ -253,7 +252,11 @@ Deno.test("audit() reports a head that is older than the log, and audits the who
     const report = await audit(sample, { checkpoint });
     const message = `The head is at position ${position}, but the log continues after it`;
     assertEquals([report.position, report.faults], [40, [{ kind: "head", message }]]);
-    await assertRejects(() => acceptLog(sample.store), StoreRefusedError, "after the head record");
+    await assertRejects(
+      () => acceptLog(APPLICATION, sample.store),
+      StoreRefusedError,
+      "after the head record",
+    );
   }
 });
 
@@ -357,12 +360,12 @@ Deno.test("audit() accepts a head with members of an earlier version of the form
   const { store, runtime, keyId, head } = sample;
   const former = { ...head, removing: 1, lacksColumns: true };
   await commit(store, [set(HEAD_KEY, encodeHead(former))]);
-  assertEquals((await readHead(store)).head, head);
+  assertEquals((await readHead(APPLICATION, store)).head, head);
   assertEquals((await audit(sample)).faults, []);
   const { appender } = createService({ store, runtime, report: () => {} });
   await appender.append(addPetCommand(runtime, keyId, { name: "Mia", categoryId: 1n }));
   const written = await store.get(HEAD_KEY);
-  const { head: next } = await readHead(store);
+  const { head: next } = await readHead(APPLICATION, store);
   assertEquals(written?.value, encodeHead(next));
   assertEquals((await audit(sample)).faults, []);
 });

@@ -1,11 +1,12 @@
+import { LogVerifier } from "../../support/tools.ts";
+import { sha256Hex } from "eventstore-less";
+import type { EventBody } from "../../../events/all_events.ts";
 import type { EventMetadata } from "../../../src/eventstore_less/definitions.ts";
-import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Pet, PetPatch } from "../../../events/pet.ts";
 import { LINE_LIMIT_BYTES } from "../../../src/eventstore_less/log/lines.ts";
-import { LogVerifier, messageOf, RecentUses } from "../../../scripts/verify/log_verifier.ts";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { messageOf, RecentUses } from "../../../src/eventstore_less/tools/verify/log_verifier.ts";
 import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";
 
 const encoder = new TextEncoder();

@@ -5,8 +5,8 @@
  */
 
 import { Buffer } from "node:buffer";
-import { connectKv, fetcherUntil } from "this-runtime/kv_connect.ts";
-import { reasonOf } from "../../../runtime/logger.ts";
+import { connectKv, fetcherUntil } from "../../runtime/kv_connect.ts";
+import { reasonOf } from "../../runtime/logger.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import {
   type Commit,

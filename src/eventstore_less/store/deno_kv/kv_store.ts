@@ -1,4 +1,4 @@
-import type { Kv, KvEntry, KvKey, KvSelector } from "this-runtime/kv.ts";
+import type { Kv, KvEntry, KvKey, KvSelector } from "../../runtime/kv.ts";
 import {
   expectListLimit,
   type Key,

@@ -1,4 +1,4 @@
-import { type Kv, type KvCheck, openKv } from "this-runtime/kv.ts";
+import { type Kv, type KvCheck, openKv } from "../../runtime/kv.ts";
 import type { SqliteWriter } from "../sqlite/sqlite_writer.ts";
 import type { Commit } from "../store.ts";
 import { withKvErrors } from "./kv_errors.ts";

@@ -4,20 +4,21 @@ import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import PgClient from "pg/lib/client.js";
-import { DASHED_NAME } from "../../names.ts";
 import { StoreAwayError, StoreError, StoreRefusedError } from "../store_errors.ts";
 import { type Client, Connection, isServerError } from "./connection.ts";
 import type { DatabaseHost, PostgresSettings, SslMode } from "./database_url.ts";
+import type { Program } from "./program.ts";
 import { readPassfile } from "./passfile.ts";
 
 /** Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
 export async function openConnection(
-  settings: PostgresSettings,
+  settings: PostgresSettings & Program,
   host: DatabaseHost,
   signal: AbortSignal,
 ): Promise<Connection> {
   const { database, user, passfile, sslMode } = settings;
   const { hostname, port } = host;
+  const application_name = settings.program;
   // Called if the server asks for a password.
   const password = async () => {
     if (settings.password) return settings.password;
@@ -25,7 +26,7 @@ export async function openConnection(
     throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
   };
   try {
-    const endpoint = { host: hostname, port, database, user, password };
+    const endpoint = { application_name, host: hostname, port, database, user, password };
     const ssl = await tlsOf(settings);
     return await connect({ ...endpoint, ssl }, signal).catch((error) => {
       if (sslMode !== "prefer" || !isWithoutTls(error)) throw error;
@@ -38,7 +39,7 @@ export async function openConnection(
 
 async function connect(endpoint: object, signal: AbortSignal): Promise<Connection> {
   const stream = new Socket();
-  const options = { application_name: DASHED_NAME, keepAlive: true, connectionTimeoutMillis: 0 };
+  const options = { keepAlive: true, connectionTimeoutMillis: 0 };
   const client: Client = new PgClient({ ...endpoint, ...options, stream, pipeline: true });
   const connection = new Connection(client, stream);
   return await closeUnlessOpened(signal, () => connection.close(), async () => {

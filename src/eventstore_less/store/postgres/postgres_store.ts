@@ -1,6 +1,5 @@
-import { SQL_NAME } from "../../names.ts";
-import { bytesEqual } from "../../../encoding/bytes_equal.ts";
-import type { Runtime } from "../../../runtime/runtime.ts";
+import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
@@ -18,8 +17,15 @@ import type { Connection, Parameter, Row } from "./connection.ts";
 import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeUnlessOpened } from "./open_connection.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
+import { type Program, schemaNameOf } from "./program.ts";
 import { prepareSchema } from "./schema.ts";
-import * as SQL from "./statements.ts";
+import {
+  encodeArray,
+  SKIP_LIMIT,
+  type Statements,
+  statementsOf,
+  WAITS_FOR_STANDBY,
+} from "./statements.ts";
 
 /** How long a server counts as the primary after a commit has proved it. */
 const PROVEN_MS = 2_000;
@@ -30,7 +36,7 @@ const MISSING = "0";
 /** The key of the head, which has its own table, and whether each read of it proves that the server is the primary. */
 type Head = { key: Uint8Array; strictReads: boolean };
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Program {
   /** Whether the tables are created in an empty database. */
   create: boolean;
   /**
@@ -57,7 +63,15 @@ export class PostgresStore implements Store {
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
 
-  private constructor(primary: PrimaryConnections, runtime: Runtime, head: Head) {
+  #sql: Statements;
+
+  private constructor(
+    sql: Statements,
+    primary: PrimaryConnections,
+    runtime: Runtime,
+    head: Head,
+  ) {
+    this.#sql = sql;
     this.#primary = primary;
     this.#runtime = runtime;
     this.#head = head;
@@ -66,24 +80,26 @@ export class PostgresStore implements Store {
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    { create, onSchemaCreated, onReplicated, guardKeys, runtime }: DatabaseOptions,
+    { program, create, onSchemaCreated, onReplicated, guardKeys, runtime }: DatabaseOptions,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
-    const primary = await connectToPrimary(settings, runtime, signal);
+    const primary = await connectToPrimary({ ...settings, program }, runtime, signal);
     return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
-      const isCreated = await prepareSchema(primary.commits, create);
+      const isCreated = await prepareSchema(primary.commits, { program }, create);
       if (isCreated) onSchemaCreated?.(databaseName(settings));
+      const schema = schemaNameOf(program);
+      const sql = statementsOf(schema);
       // A commit that adds a record also writes one of these, so the largest of their versions is the largest of all.
-      await advanceVersions(primary.commits, encodedKeys);
+      await advanceVersions(primary.commits, sql, encodedKeys);
       const head = { key: encodedKeys[0], strictReads: settings.strictReads };
       const { reads } = primary;
       const waitsForStandby = async () => {
-        const [[waits]] = await reads.read(SQL.WAITS_FOR_STANDBY);
+        const [[waits]] = await reads.read(WAITS_FOR_STANDBY);
         return waits === "t";
       };
       if (settings.hosts.length > 1) onReplicated?.(waitsForStandby);
-      return new PostgresStore(primary, runtime, head);
+      return new PostgresStore(sql, primary, runtime, head);
     });
   }
 
@@ -95,7 +111,7 @@ export class PostgresStore implements Store {
   };
 
   async #getHead(key: Key): Promise<StoreEntry | null> {
-    const [row] = await this.#readHead(SQL.GET_HEAD, SQL.PROVE_AND_GET_HEAD, []);
+    const [row] = await this.#readHead(this.#sql.GET_HEAD, this.#sql.PROVE_AND_GET_HEAD, []);
     const [, value] = row;
     return value === null ? null : entryOf(key, row);
   }
@@ -120,15 +136,15 @@ export class PostgresStore implements Store {
     const encodedRanges = ranges.map(encodeRange);
     const others = encodedKeys.filter((key) => !bytesEqual(key, this.#head.key));
     const parameters = [
-      SQL.encodeArray(others),
+      encodeArray(others),
       this.#head.key,
-      SQL.encodeArray(encodedRanges.map(({ start }) => start)),
-      SQL.encodeArray(encodedRanges.map(({ end }) => end)),
+      encodeArray(encodedRanges.map(({ start }) => start)),
+      encodeArray(encodedRanges.map(({ end }) => end)),
       options.limit,
     ];
     const [plain, proving] = options.reverse
-      ? [SQL.SNAPSHOT_REVERSE, SQL.PROVE_AND_SNAPSHOT_REVERSE]
-      : [SQL.SNAPSHOT, SQL.PROVE_AND_SNAPSHOT];
+      ? [this.#sql.SNAPSHOT_REVERSE, this.#sql.PROVE_AND_SNAPSHOT_REVERSE]
+      : [this.#sql.SNAPSHOT, this.#sql.PROVE_AND_SNAPSHOT];
     const hasHead = others.length < encodedKeys.length;
     const rows = hasHead
       ? await this.#readHead(plain, proving, parameters)
@@ -144,7 +160,7 @@ export class PostgresStore implements Store {
     if (row === undefined) return null;
     const [version, isLarger] = row;
     if (isLarger !== "t") {
-      await advanceVersions(this.#primary.commits, [encoded.guard]);
+      await advanceVersions(this.#primary.commits, this.#sql, [encoded.guard]);
       throw new NotAppliedError("The database's sequence of versions was behind its records");
     }
     this.#provenAt = sentAt;
@@ -158,14 +174,14 @@ export class PostgresStore implements Store {
       throw new StoreRefusedError("Only a commit with the head as its guard may change the head");
     }
     if (!isHead(guard) && version !== MISSING) {
-      return [SQL.COMMIT_ON_RECORD, [version, guard, ...arraysOf(deleted, written)]];
+      return [this.#sql.COMMIT_ON_RECORD, [version, guard, ...arraysOf(deleted, written)]];
     }
     const isOther = (key: Uint8Array) => !bytesEqual(key, guard);
     const value = written.find(({ key }) => !isOther(key))?.value ?? null;
     const others = arraysOf(deleted.filter(isOther), written.filter(({ key }) => isOther(key)));
     return isHead(guard)
-      ? [SQL.COMMIT_ON_HEAD, [version, value, ...others]]
-      : [SQL.COMMIT_ON_NEW_RECORD, [version, guard, ...others, value]];
+      ? [this.#sql.COMMIT_ON_HEAD, [version, value, ...others]]
+      : [this.#sql.COMMIT_ON_NEW_RECORD, [version, guard, ...others, value]];
   }
 
   close(): void {
@@ -178,13 +194,17 @@ export class PostgresStore implements Store {
  * sequence, or after logical replication, it may be smaller. Rejects with `StoreRefusedError` if the sequence is too
  * far behind.
  */
-async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
-  const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
-  if (Number(behind) <= SQL.SKIP_LIMIT) return;
+async function advanceVersions(
+  connection: Connection,
+  sql: Statements,
+  keys: Uint8Array[],
+): Promise<void> {
+  const [[largest, behind]] = await connection.write(sql.SKIP, [encodeArray(keys)]);
+  if (Number(behind) <= SKIP_LIMIT) return;
   throw new StoreRefusedError(
-    `its sequence ${SQL_NAME}.versions is ${behind} versions behind its records, perhaps because it was ` +
+    `its sequence ${sql.schema}.versions is ${behind} versions behind its records, perhaps because it was ` +
       `restored or replicated without it: as the owner of the sequence, run ` +
-      `select pg_catalog.setval('${SQL_NAME}.versions', ${largest})`,
+      `select pg_catalog.setval('${sql.schema}.versions', ${largest})`,
   );
 }
 
@@ -233,7 +253,7 @@ function encodeCommit({ guard, mutations }: Commit): EncodedCommit {
 function arraysOf(deleted: Uint8Array[], written: EncodedRecord[]): Parameter[] {
   const keys = written.map(({ key }) => key);
   const values = written.map(({ value }) => value);
-  return [deleted, keys, values].map(SQL.encodeArray);
+  return [deleted, keys, values].map(encodeArray);
 }
 
 /** Finds the entry of each key, and those of each range, among the rows of a snapshot. */

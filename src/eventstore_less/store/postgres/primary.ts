@@ -1,10 +1,11 @@
 /** Finds the primary among the hosts of a database, and connects to it. */
 
-import { reasonOf } from "../../../runtime/logger.ts";
-import type { Runtime } from "../../../runtime/runtime.ts";
+import { reasonOf } from "../../runtime/logger.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { StandbyAwaitedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
+import type { Program } from "./program.ts";
 import { provePrimary } from "./prove_primary.ts";
 import { openSessions } from "./session.ts";
 
@@ -16,7 +17,7 @@ export type PrimaryConnections = { reads: Connection; commits: Connection };
  * others. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`.
  */
 export async function connectToPrimary(
-  settings: PostgresSettings,
+  settings: PostgresSettings & Program,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<PrimaryConnections> {
@@ -60,7 +61,7 @@ export function closeBoth({ reads, commits }: PrimaryConnections): void {
 
 async function connectTo(
   host: DatabaseHost,
-  settings: PostgresSettings,
+  settings: PostgresSettings & Program,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<PrimaryConnections> {

@@ -1,5 +1,4 @@
-import type { Runtime } from "../../../runtime/runtime.ts";
-import { SQL_NAME } from "../../names.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { StandbyAwaitedError, StoreAwayError } from "../store_errors.ts";
 import type { Row } from "./connection.ts";
 import type { Session } from "./session.ts";
@@ -15,7 +14,7 @@ const CANCEL_LIMIT_MS = 1_000;
  * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers: it fails
  * on a standby, and on a primary that was replaced, unless another synchronous standby still follows that one.
  */
-const PROVE = `select pg_catalog.pg_logical_emit_message(true, '${SQL_NAME}', '')`;
+const PROVE = "select pg_catalog.pg_logical_emit_message(true, 'eventstore-less', '')";
 
 const CANCEL = "select pg_catalog.pg_cancel_backend($1)";
 

@@ -1,10 +1,11 @@
 /** The two sessions with one server: how they are set up, and whether they are sound. */
 
-import { retry } from "../../../runtime/retry.ts";
-import type { Runtime } from "../../../runtime/runtime.ts";
+import { retry } from "../../runtime/retry.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 import type { DatabaseHost, PostgresSettings } from "./database_url.ts";
+import type { Program } from "./program.ts";
 import { closeUnlessOpened, openConnection } from "./open_connection.ts";
 
 export interface Session {
@@ -70,7 +71,7 @@ const POOLED = "PgBouncer, or another pooler, gives each transaction another ses
 /** Opens two sessions with a server that is no standby. If this fails, none is open. */
 export async function openSessions(
   host: DatabaseHost,
-  settings: PostgresSettings,
+  settings: PostgresSettings & Program,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<[Session, Session]> {
@@ -90,7 +91,7 @@ export async function openSessions(
 
 async function openSession(
   host: DatabaseHost,
-  settings: PostgresSettings,
+  settings: PostgresSettings & Program,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Session> {

@@ -1,5 +1,5 @@
-import { type Logger, reasonOf } from "../../../runtime/logger.ts";
-import { backoffMs, type Runtime, sleep } from "../../../runtime/runtime.ts";
+import { type Logger, reasonOf } from "../../runtime/logger.ts";
+import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import { StoreAwayError, StoreClosedError, UnclearOutcomeError } from "../store_errors.ts";
 
 /** Time limit of one call, with its wait, and of one probe. */

@@ -1,8 +1,8 @@
-import { commandName } from "../../../runtime/command_name.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../../../runtime/instrumentation.ts";
-import type { Logger } from "../../../runtime/logger.ts";
-import { retry } from "../../../runtime/retry.ts";
-import type { Runtime } from "../../../runtime/runtime.ts";
+import { commandName } from "../../runtime/command_name.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../../runtime/instrumentation.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { retry } from "../../runtime/retry.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Key, Store } from "../store.ts";
 import {
   isWriteFault,

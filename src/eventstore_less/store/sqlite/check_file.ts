@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { startWorker } from "this-runtime/start_worker.ts";
+import { startWorker } from "../../runtime/start_worker.ts";
 import type { StoreDamagedError } from "../store_errors.ts";
 import { damageOf } from "./sqlite_errors.ts";
 import { CHECK_STRUCTURE, expectSound } from "./sqlite_reader.ts";

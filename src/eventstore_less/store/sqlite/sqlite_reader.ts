@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
-import { reasonOf } from "../../../runtime/logger.ts";
+import { reasonOf } from "../../runtime/logger.ts";
 import {
   type Key,
   type KeyRange,

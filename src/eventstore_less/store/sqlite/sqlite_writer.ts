@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import { startWorker } from "this-runtime/start_worker.ts";
+import { startWorker } from "../../runtime/start_worker.ts";
 import { versionstampOf } from "./sqlite_reader.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { type Commit, type Store, STORE_LIMITS, VALUE_BYTES_LIMIT } from "../store.ts";

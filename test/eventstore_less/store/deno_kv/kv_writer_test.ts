@@ -1,8 +1,8 @@
+import { systemRuntime } from "eventstore-less";
 import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { GUARD_KEYS } from "../../../../src/eventstore_less/keyspace.ts";
 import { openStore } from "../../../../src/eventstore_less/store/open_store.ts";
-import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
 import type { Key } from "../../../../src/eventstore_less/store/store.ts";
 import { NotAppliedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
@@ -46,6 +46,7 @@ async function openFile() {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/pets.sqlite3`;
   const store = await openStore({ kind: "file", path, isDefault: false }, {
+    program: "animal-store",
     create: true,
     accept: async () => {},
     guardKeys: GUARD_KEYS,

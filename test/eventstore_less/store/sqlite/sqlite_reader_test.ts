@@ -1,12 +1,12 @@
+import { audit, continuingLines } from "../../../support/tools.ts";
+import { systemRuntime } from "eventstore-less";
 import { petKey } from "../../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../../src/eventstore_less/keyspace.ts";
-import { audit } from "../../../../scripts/verify/audit.ts";
-import { continuingLines, readableRecords } from "../../../../scripts/verify/readable_log.ts";
+import { readableRecords } from "../../../../src/eventstore_less/tools/verify/readable_log.ts";
 import { logKey } from "../../../../src/eventstore_less/keyspace.ts";
 import { linesOf } from "../../../../src/eventstore_less/log/read_log.ts";
-import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { encodeKey } from "../../../../src/eventstore_less/store/key_encoding.ts";
 import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";

@@ -1,3 +1,4 @@
+import { retry, systemRuntime } from "eventstore-less";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
@@ -5,8 +6,6 @@ import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.
 import { KvWriter } from "../../../../src/eventstore_less/store/deno_kv/kv_writer.ts";
 import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { encodeKey } from "../../../../src/eventstore_less/store/key_encoding.ts";
-import { retry } from "../../../../src/runtime/retry.ts";
-import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
 import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import {
   FileWriter,

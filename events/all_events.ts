@@ -1,0 +1,27 @@
+/** All events of the application. */
+
+import type {
+  DecidedEvent as DecidedEventOf,
+  RecordedEvent as RecordedEventOf,
+  RecordedLine as RecordedLineOf,
+} from "eventstore-less";
+import type { ApiKeyEventBody } from "./api_key.ts";
+import type { CategoryEventBody } from "./category.ts";
+import type { PetEventBody } from "./pet_event.ts";
+
+export type EventBody = PetEventBody | ApiKeyEventBody | CategoryEventBody;
+export type EventType = EventBody["type"];
+export type RecordedEvent = RecordedEventOf<EventBody>;
+export type RecordedLine = RecordedLineOf<EventBody>;
+export type DecidedEvent = DecidedEventOf<EventBody>;
+
+/** The reasons of the application to refuse a command, besides those of the engine. */
+export type RefusalCode =
+  | "category_name_taken"
+  | "category_not_found"
+  | "idempotency_key_reused"
+  | "invalid_credentials"
+  | "pet_not_found"
+  | "precondition_failed"
+  | "read_only_key"
+  | "too_many_categories";

@@ -1,0 +1,5 @@
+/** Encodings that also browsers can use. */
+
+export * from "./encoding/int64.ts";
+export { objectEncoder } from "./encoding/object_encoder.ts";
+export * from "./encoding/text_forms.ts";

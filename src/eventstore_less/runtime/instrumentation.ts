@@ -1,0 +1,17 @@
+/**
+ * The port for measurements of an instance. No method may wait; an error that one throws is a defect.
+ */
+export interface Instrumentation {
+  count(
+    what: "events.appended" | "commit.conflicts" | "commit.unclear",
+    attributes?: Record<string, string>,
+  ): void;
+  /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
+  onStoreCall(
+    operation: "get" | "list" | "snapshot" | "commit",
+    key: readonly unknown[] | undefined,
+    seconds: number,
+  ): void;
+}
+
+export const NO_INSTRUMENTATION: Instrumentation = { count() {}, onStoreCall() {} };

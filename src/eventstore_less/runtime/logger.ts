@@ -1,0 +1,44 @@
+import { errorMessage } from "./error_message.ts";
+
+/** The events of all lines that the engine logs. */
+export const ENGINE_LOG_EVENTS = [
+  "append_failed",
+  "clock_jumped",
+  "commit_failed",
+  "commits_applied",
+  "commits_not_applied",
+  "head_found",
+  "head_lost",
+  "idempotency_sweep_failed",
+  "on_committed_failed",
+  "read_back_failed",
+  "storage_available",
+  "storage_failing",
+  "storage_full",
+  "storage_read_only",
+  "store_away",
+  "store_back",
+  "store_damaged",
+  "store_file_found",
+  "store_file_lost",
+] as const;
+
+/**
+ * Logs one entry for each change of the state of an instance, and for each failure. If a fault has ended, `ends` in the
+ * details is the event of its entries.
+ */
+export type Logger<Event extends string = typeof ENGINE_LOG_EVENTS[number]> = (
+  level: "info" | "warn" | "error",
+  event: Event,
+  details?: Record<string, unknown>,
+) => void;
+
+/** Returns the message of a thrown value with the messages of its causes, without a stack. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return errorMessage(thrown) + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
+}
+
+export function defectOf(thrown: unknown): { reason: string; stack?: string } {
+  return { reason: reasonOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined };
+}

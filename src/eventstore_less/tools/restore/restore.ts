@@ -1,0 +1,230 @@
+/**
+ * Restores an export into an empty store: first the lines and the projections, and the head last. Until then, a restore
+ * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
+ */
+
+import type { Head, ProjectionRecord } from "../../definitions.ts";
+import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import { sha256Hex } from "../../encoding/sha256.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  logMutations,
+  projectionMutations,
+  retainedRecords,
+} from "../../keyspace.ts";
+import { GENESIS_HASH } from "../../log/event.ts";
+import { decodeHeadRecord, encodeHead, type RestoreMark } from "../../log/head.ts";
+import { followsHash } from "../../log/line_text.ts";
+import { eventOf, splitLines } from "../../log/lines.ts";
+import { linesOf } from "../../log/read_log.ts";
+import { project } from "../../projections/project.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { Mutation, Store, StoreEntry } from "../../store/store.ts";
+import type { RecordedLine } from "../../definitions.ts";
+import type { Application } from "../../application.ts";
+import { formatCounted } from "../format.ts";
+import { conversionOf, describeConversion } from "../verify/conversion.ts";
+import { LogVerifier, messageOf, UnsoundError } from "../verify/log_verifier.ts";
+import { commitGuarded } from "../guarded/commit_guarded.ts";
+import { writeInCommits } from "../guarded/write_in_commits.ts";
+import { RefusedError } from "../refused_error.ts";
+
+export interface RestoreDeps {
+  application: Application;
+  store: Store;
+  runtime: Runtime;
+}
+
+/** Each call reads the export from its first byte. */
+export type Export = () => AsyncIterable<Uint8Array>;
+
+/** Called from time to time with the number of events verified or written. */
+type Progress = (done: number) => void;
+
+/** The head of a verified export, the records that it makes, and the latest time of its events. */
+type VerifiedExport = Pick<LogVerifier, "head" | "records" | "latestMs">;
+
+/** Rejects with `RefusedError`. */
+export async function verifyExport(
+  application: Application,
+  source: Export,
+  progress: Progress = () => {},
+) {
+  const verifier = new LogVerifier(application);
+  for await (const lines of splitLines(source())) {
+    for (const line of lines) {
+      const { position } = verifier;
+      const { event, faults } = verifier.verify(line);
+      if (faults.length === 0) continue;
+      const number = `Line ${position + 1}`;
+      const conversion = conversionOf(application, line);
+      if (conversion !== undefined) {
+        throw new UnsoundError(describeConversion(conversion, number));
+      }
+      const fault = `${number}: ${messageOf(faults)}`;
+      throw new UnsoundError(`${fault}${adviceAfter(position, event?.position)}`);
+    }
+    progress(verifier.position);
+  }
+  if (verifier.position === 0) throw new RefusedError("The export has no lines");
+  return verifier;
+}
+
+/** The remedy for a fault in the line after a position. `next` is the position that this line names, if it can be read. */
+function adviceAfter(position: number, next = 0): string {
+  const isGap = next > position + 1;
+  const gap =
+    "; lines are missing before it, as in an export by the command log with --until or another " +
+    "flag that selects events, which is no prefix of the log: make it with --to";
+  const beginning = position === 0 ? "" : `; --to ${position} restores the lines before it`;
+  return `${isGap ? gap : ""}${beginning}`;
+}
+
+/** The error about an export that has changed since it was verified. */
+export function changedError(): RefusedError {
+  return new RefusedError("The export changed while it was read");
+}
+
+/** Verifies all lines of an export, also after faults, to tell what its beginning lacks. */
+export async function readExport(
+  application: Application,
+  source: Export,
+  progress: Progress = () => {},
+) {
+  const verifier = new LogVerifier(application);
+  for await (const lines of splitLines(source())) {
+    for (const line of lines) verifier.verify(line);
+    progress(verifier.position);
+  }
+  return verifier;
+}
+
+/**
+ * Restores a verified export into an empty store, which must retry its reads. Overwrites nothing in another store.
+ * Rejects with `RefusedError` if the export is not the one that was verified.
+ */
+export async function restore(
+  { application, store, runtime }: RestoreDeps,
+  source: Export,
+  { head, records, latestMs }: VerifiedExport,
+  progress: Progress = () => {},
+): Promise<void> {
+  const { mark, replaceMark } = await takeMark(application, store, runtime, head);
+  const hasChanges = application.eventTypes.some((type) =>
+    !application.events[type].isFirst && head.types[type]
+  );
+  // An earlier state of a subject would be written only to be replaced, which takes most of the time.
+  const isLast = ({ key, content }: ProjectionRecord) => {
+    if (!hasChanges) return true;
+    return content !== undefined && records.has(key, content);
+  };
+  // A clock that is wrong would leave out records that are still valid.
+  const time = Math.min(runtime.now(), latestMs);
+  const recordsOf = (lines: readonly RecordedLine[]) =>
+    retainedRecords(project(application, lines).filter(isLast), time);
+  const seal = (lines: readonly RecordedLine[]) => ({
+    restored: lines.at(-1)!.event.position,
+    mutations: [
+      ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
+      ...projectionMutations(head.generation, recordsOf(lines)),
+    ],
+  });
+  const lines = linesAfter(application, mark.restored, store, source, head);
+  await writeInCommits(lines, store.limits, seal, async ({ restored, mutations }) => {
+    // One commit stores both the lines and their count.
+    await replaceMark({ ...mark, restored }, mutations);
+    progress(restored);
+  });
+  await replaceMark(head);
+}
+
+/**
+ * The lines of a verified export after those that an earlier run has restored. The hash chain shows that the export has
+ * not changed, and that the restored lines are its first ones.
+ */
+async function* linesAfter(
+  application: Application,
+  restored: number,
+  store: Store,
+  source: Export,
+  head: Head,
+) {
+  const record = restored === 0 ? null : await store.get(logKey(restored));
+  const lastRestored = record === null ? undefined : linesOf(record)?.at(-1)?.line;
+  let position = 0;
+  let lastHash = GENESIS_HASH;
+  for await (const lines of splitLines(source())) {
+    const rest: RecordedLine[] = [];
+    for (const line of lines) {
+      position++;
+      const event = followsHash(line, lastHash) ? eventOf(application, line) : undefined;
+      if (event?.position !== position || position > head.position) throw changedError();
+      if (position === restored && !bytesEqual(lastRestored, line)) {
+        throw new Error(
+          "An earlier run restored another export than it had verified; name another store",
+        );
+      }
+      if (position > restored) rest.push({ event, line });
+      lastHash = sha256Hex(line);
+    }
+    yield rest;
+  }
+  if (position !== head.position || lastHash !== head.lastHash) throw changedError();
+}
+
+/**
+ * Writes the mark into an empty store, or takes over that of an earlier restore of this export. `replaceMark` commits
+ * mutations with another mark or with the head. It rejects unless the commit landed.
+ */
+async function takeMark(application: Application, store: Store, runtime: Runtime, head: Head) {
+  const { format: storeFormat, position, lastHash } = head;
+  const found = await store.get(HEAD_KEY);
+  const restored = await restoredIn(application, store, found, head);
+  const run = runtime.newId();
+  const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
+  let versionstamp = found?.versionstamp ?? null;
+  const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
+    const value = encodeHead(next);
+    // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
+    const isOurs = (stored: StoreEntry | null) => {
+      if (next === head) return decodeHeadRecord(application, stored?.value).kind === "head";
+      return bytesEqual(stored?.value, value);
+    };
+    const set: Mutation = { type: "set", key: HEAD_KEY, value };
+    const commit = { guard: { key: HEAD_KEY, versionstamp }, mutations: [...mutations, set] };
+    const landed = await commitGuarded(store, runtime, commit, isOurs);
+    if (landed === undefined) {
+      throw new Error("Another restore or a service has begun to write to the store");
+    }
+    versionstamp = landed.versionstamp;
+  };
+  await replaceMark(mark);
+  return { mark, replaceMark };
+}
+
+/** Number of events of an unfinished restore of the same export; 0 if the store is empty. Rejects at other data. */
+async function restoredIn(
+  application: Application,
+  store: Store,
+  found: StoreEntry | null,
+  head: Head,
+): Promise<number> {
+  if (found === null) {
+    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+    if (isEmpty) return 0;
+    throw new Error("The store is not empty; name another");
+  }
+  const record = decodeHeadRecord(application, found.value);
+  if (record.kind === "other_format") throw new Error(`The store is not empty: ${record.message}`);
+  if (record.kind !== "restore_mark") {
+    throw new Error("The store already holds a log; name another");
+  }
+  const { position, lastHash, restored } = record.mark;
+  if (position === head.position && lastHash === head.lastHash) return restored;
+  const events = formatCounted(position, "event");
+  throw new Error(
+    `The store holds a restore of another export, of ${events}, the last with the ` +
+      `hash ${lastHash}, that was not finished`,
+  );
+}
