@@ -76,6 +76,7 @@ export async function writeWithKey<Before>(
   const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
   const inputs = { token, logged, eventTimeMs };
   const command: Command<PreparedWrite<Before>> = {
+    owner: token,
     subject: rule.subject,
     group: rule.group,
     idempotencyKey: logged,

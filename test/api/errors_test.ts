@@ -9,7 +9,8 @@ import { petKey } from "../../src/animals/pet_keys.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/eventstore_less/append/appender.ts";
+import { APPEND_LIMIT_MS } from "../../src/eventstore_less/append/appender.ts";
+import { QUEUE_LIMIT } from "../../src/eventstore_less/append/command_queue.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
@@ -550,12 +551,12 @@ const SCENARIOS: Record<string, [message: string, scenario: Scenario]> = {
     "Too many requests wait for a commit",
     async (service, store) => {
       store.onCommit = COMMIT_FAULTS.hangs;
-      const { appender, keyId, runtime } = service;
+      const { appender, keyId, runtime, token } = service;
       // The first wave has begun to commit, and the second one fills the queue.
       for (let wave = 0; wave < 2; wave++) {
         for (let count = 0; count < QUEUE_LIMIT; count++) {
-          const pet = { name: "Rex", categoryId: 1n };
-          appender.append(addPetCommand(runtime, keyId, pet)).catch(() => {});
+          const command = addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n });
+          appender.append({ ...command, owner: token }).catch(() => {});
         }
         await runtime.advance(0);
       }

@@ -24,7 +24,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "the append deadline uses the wall clock": {
       append: ["runtime.monotonicNow()", "runtime.now()"],
-      "#sweepOverdue": ["runtime.monotonicNow()", "runtime.now()"],
+      "#rejectOverdue": ["runtime.monotonicNow()", "runtime.now()"],
     },
     "a plan without events is taken for confirmed on a stale head": {
       "#confirm": ["head.versionstamp === base.versionstamp", "true"],
@@ -39,7 +39,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
   },
-  "src/eventstore_less/append/command.ts": {
+  "src/eventstore_less/append/queued_command.ts": {
     "an unclear outcome is reported as nothing stored": {
       rejectOverdue: ["if (mayBeStored)", "if (false)"],
     },
@@ -48,11 +48,27 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
-    "two names are decided on the same names in one commit": {
-      firstOfGroups: ["return isFirst;", "return true;"],
-    },
     "a settled command is still appended": {
       decideAll: ["if (queued.isSettled) continue;", ""],
+    },
+  },
+  "src/eventstore_less/append/command_queue.ts": {
+    "two names are decided on the same names in one commit": {
+      plannable: ["group !== undefined && groups.has(group)", "false"],
+    },
+  },
+  "src/eventstore_less/append/preparation.ts": {
+    "a command is decided on what it read before commits of others": {
+      Preparation: ["head.lastHash === this.#head.lastHash &&", ""],
+    },
+    "a command does not see a use of its Idempotency-Key while it waits": {
+      Preparation: ["idempotencyKeys.has(idempotencyKey)", "false"],
+    },
+    "a command does not see a change of its pet while it is prepared": {
+      Preparation: ["this.last = last ?? this.last;", ""],
+    },
+    "a command is decided with an API key that was revoked while it is prepared": {
+      Preparation: ["|| changesApiKey", ""],
     },
   },
   "src/eventstore_less/store/commit_until_known.ts": {
