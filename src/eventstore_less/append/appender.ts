@@ -137,7 +137,7 @@ export class Appender {
 
   /** All commands without an outcome. */
   #commands(): QueuedCommand[] {
-    return [...this.#inWork, ...this.#waiting].filter(({ isSettled }) => !isSettled);
+    return [...this.#inWork, ...this.#waiting.commands].filter(({ isSettled }) => !isSettled);
   }
 
   /** Takes commands that wait, plans them, and settles them if the plan is confirmed. The others wait again. Never rejects. */

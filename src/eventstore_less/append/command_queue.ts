@@ -3,8 +3,11 @@
 import { ServiceError } from "../service_error.ts";
 import type { QueuedCommand } from "./queued_command.ts";
 
-/** Maximum number of waiting commands. */
-export const QUEUE_LIMIT = 2_048;
+/**
+ * Maximum number of waiting commands, without those that a step has taken. It is more than the usual number of connections
+ * of a client, because one that repeats refused requests at once takes the processor from others.
+ */
+export const QUEUE_LIMIT = 4_096;
 
 type Owner = QueuedCommand["command"]["owner"];
 
@@ -17,8 +20,9 @@ export class CommandQueue {
     return this.#length;
   }
 
-  *[Symbol.iterator](): Generator<QueuedCommand> {
-    for (const commands of this.#byOwner.values()) yield* commands;
+  /** All of them. */
+  get commands(): QueuedCommand[] {
+    return [...this.#byOwner.values()].flat();
   }
 
   /** Whether take() would take any command. */
@@ -94,7 +98,7 @@ export class CommandQueue {
   /** The commands that can be planned, of each owner in turn. */
   #candidates(): Generator<QueuedCommand> {
     const groups = new Set<string>();
-    for (const { isPreparing, command: { group } } of this) {
+    for (const { isPreparing, command: { group } } of this.commands) {
       if (isPreparing && group !== undefined) groups.add(group);
     }
     return inTurn([...this.#byOwner.values()].map((commands) => plannable(commands, groups)));

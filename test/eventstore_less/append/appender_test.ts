@@ -219,7 +219,7 @@ Deno.test("append() rejects at once while the disk fails, after one unknown outc
   await assertSound(service, 1);
 });
 
-Deno.test("append() puts a full queue of ordinary pets into three commits, one after the other, and rejects what does not fit", async () => {
+Deno.test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async () => {
   await using opened = await open();
   const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
@@ -234,7 +234,7 @@ Deno.test("append() puts a full queue of ordinary pets into three commits, one a
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
-  assertEquals(store.commits.length, 1 + 3);
+  assertEquals(store.commits.length, 1 + 5);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
@@ -519,12 +519,14 @@ Deno.test("append() keeps no command that it rejected while no head can be read,
   assert(isDrained);
 });
 
+const ADDITIONS = 2_048;
+
 Deno.test("append() prepares each of 2,048 commands with Idempotency-Keys once, and decides few of them twice", async () => {
   await using opened = await open();
   const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const counts = { prepare: 0, decide: 0 };
-  const appended = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
+  const appended = Array.from({ length: ADDITIONS }, (_, index) => {
     const { decide, ...command } = addition(service);
     const idempotencyKey = sha256Hex(`${index}`);
     return service.appender.append({
@@ -540,9 +542,9 @@ Deno.test("append() prepares each of 2,048 commands with Idempotency-Keys once, 
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(Promise.all(appended));
-  assertEquals([counts.prepare, store.commits.length], [QUEUE_LIMIT, 1 + 7]);
-  assertLessOrEqual(counts.decide, 1.1 * QUEUE_LIMIT);
-  await assertSound(service, QUEUE_LIMIT + 1);
+  assertEquals([counts.prepare, store.commits.length], [ADDITIONS, 1 + 7]);
+  assertLessOrEqual(counts.decide, 1.1 * ADDITIONS);
+  await assertSound(service, ADDITIONS + 1);
 });
 
 Deno.test("append() plans as many small commands as fit again after a commit of few large ones", async () => {
@@ -562,8 +564,8 @@ Deno.test("append() plans as many small commands as fit again after a commit of 
   };
   const large = await appendAll(200, "\u{1F60A}".repeat(1_000));
   assertGreater(large, 1);
-  assertEquals(await appendAll(QUEUE_LIMIT, "Rex"), 4);
-  await assertSound(service, 200 + QUEUE_LIMIT + 2);
+  assertEquals(await appendAll(ADDITIONS, "Rex"), 4);
+  await assertSound(service, 200 + ADDITIONS + 2);
 });
 
 Deno.test("append() of a command that is prepared for 300 ms delays others once and shortly, and lands after a commit every 5 ms", async () => {
@@ -637,7 +639,7 @@ for (const [what, [during, expected]] of Object.entries(DURING_PREPARATION)) {
   });
 }
 
-Deno.test("append() accepts and soon commits each command of an owner while another one has 2,600 that take a commit each", async () => {
+Deno.test("append() accepts and soon commits each command of an owner while another one has 5,000 that take a commit each", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const { appender, runtime } = service;
@@ -653,7 +655,7 @@ Deno.test("append() accepts and soon commits each command of an owner while anot
       if (outcome !== "stored") await sleep(runtime, 1_000);
     }
   };
-  const clients = Array.from({ length: 2_600 }, repeat);
+  const clients = Array.from({ length: 5_000 }, repeat);
   await runtime.advance(0);
   let longest = 0;
   for (let count = 0; count < 100; count++) {

@@ -53,8 +53,8 @@ Deno.test("putBack() puts commands in front of those that came after them", () =
   queue.add(later);
   queue.putBack([first, second]);
   assertEquals(queue.length, 4);
-  assertEquals([...queue].filter((it) => it.command.owner === "b"), [second, later]);
-  assertEquals([...queue].find((it) => it.command.owner === "a"), first);
+  assertEquals(queue.commands.filter((it) => it.command.owner === "b"), [second, later]);
+  assertEquals(queue.commands.find((it) => it.command.owner === "a"), first);
 });
 
 Deno.test("add() to a full queue refuses the newest command of the owner that has the most", async () => {
@@ -74,7 +74,7 @@ Deno.test("add() to a full queue refuses the newest command of the owner that ha
 
 Deno.test("removeSettled() frees the places of commands that have their outcomes", () => {
   const { queue, take } = queueOf("a a b");
-  for (const queued of queue) {
+  for (const queued of queue.commands) {
     if (queued.command.owner === "a") queued.resolve({ events: [], prepared: undefined });
   }
   queue.removeSettled();
