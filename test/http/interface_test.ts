@@ -304,6 +304,37 @@ test("section 7: a refused request gets an Error, and stores nothing", async (se
   await assertRefused(service, () => service.send("/pets"), unknown);
 });
 
+test("section 4: a character that needs no encoding means the same in a path if it is encoded", async (service) => {
+  const { add, nameCategory, remove, send, sendBare } = service;
+  const init = { method: "POST", headers: { "content-type": "application/json" } };
+  const added = await send("/%761/%70et%73", { ...init, body: JSON.stringify(REX) });
+  assertMatch(added.headers.get("location")!, /^http:..[^/]+\/v1\/pets\/1$/);
+  assertEquals((await add(REX)).status, 201);
+  assertEquals((await nameCategory("%2D%35", "Dogs")).status, 201);
+  assertEquals((await remove("%32")).status, 204);
+  const paths: [encoded: string, plain: string][] = [
+    ["/v1/pets/%31", "/v1/pets/1"],
+    ["/v1/pets/%31?%6Cimit=1", "/v1/pets/1?limit=1"],
+    ["/%761/pets?limit=%31", "/v1/pets?limit=1"],
+    ["/v1/pets/1/%65vents", "/v1/pets/1/events"],
+    ["/v1/%65vents?limit=2", "/v1/events?limit=2"],
+    ["/v1/%6Bey", "/v1/key"],
+    ["/v1/categories/%2d5", "/v1/categories/-5"],
+    ["/v1/categories/-%35/events", "/v1/categories/-5/events"],
+    ["/v1/%7Epets", "/v1/~pets"],
+  ];
+  for (const [encoded, plain] of paths) {
+    assertEquals(await answer(send(encoded)), await answer(send(plain)), encoded);
+  }
+  for (const path of ["/%64ocs", "/%77indow", "/window/%77indow%2Ejs", "/openapi%2ejson"]) {
+    assertEquals((await answer(sendBare(path)))[0], 200, path);
+  }
+  const unknown = { status: 404, code: "not_found" };
+  for (const path of ["/v1%2Fpets", "/v1/%2570ets", "/v1/pets%00", "/v1/p%65t", "/v1/pets%3F"]) {
+    await assertRefused(service, () => send(path), unknown);
+  }
+});
+
 test("section 8: limit is 1 to 100, and 20 by default", async (service) => {
   await headersOf(service.add(REX));
   const writes = Array.from({ length: 100 }, (_, index) => [
