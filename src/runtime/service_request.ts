@@ -70,8 +70,8 @@ const ENCODED_UNRESERVED = /%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi;
 
 /**
  * The path with its unreserved characters decoded, which mean the same if they are encoded (RFC 3986 section 6.2.2.2).
- * All others stay encoded: `%2F` does not separate. Dot segments stay, too: no path of the service has any, so it does
- * not matter which path they lead to.
+ * All others stay encoded: `%2F` does not separate. Dot segments are not resolved, so they lead nowhere: no path of the
+ * service has any.
  */
 export function decodeUnreserved(path: string): string {
   if (!path.includes("%")) return path;

@@ -117,6 +117,11 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...withEach(SELL, "if-match", ["", ",", "secret", '"a', 'a"', '"a""b"', '"a" "b"']),
       ...withEach(SELL, "if-match", ['w/"a"', 'W/ "a"', "W/", '*, "a"', '"a", *', '"a b"']),
     ],
+    [
+      'Header If-None-Match must be the ETag of an animal or a category, such as "1f2e", or *',
+      ...withEach(SELL, "if-none-match", ["", "secret", '"a', '*, "a"']),
+      ...withEach('PUT /v1/categories/7 {"name":"Dogs"}', "if-none-match", ["**", "any"]),
+    ],
   ],
 
   "401 missing_credentials": [
@@ -211,6 +216,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...["GET /v1/pets/1", "GET /v1/pets/-1/events", "DELETE /v1/pets/9223372036854775808", SELL],
       // Whether the animal exists comes before whether it is the expected one.
       ...withEach(SELL, "if-match", ["*", '"a"']),
+      ...withEach(SELL, "if-none-match", ["*", '"a"']),
     ],
     [
       "The identifier of an animal is an integer without leading zeros, such as 42",

@@ -304,6 +304,27 @@ test("section 7: a refused request gets an Error, and stores nothing", async (se
   await assertRefused(service, () => service.send("/pets"), unknown);
 });
 
+test("4.4 and 4.6: If-None-Match refuses a write of an animal in a state that it names", async (service) => {
+  const { add, change, remove, send } = service;
+  const etag = (await headersOf(add(REX))).get("etag")!;
+  const failed = { status: 412, code: "precondition_failed", message: /If-None-Match excludes/ };
+  for (const tags of ["*", etag, `"a", W/${etag.replace(/"$/, '-gzip"')}`]) {
+    const condition = { "if-none-match": tags };
+    await assertRefused(service, () => change(1, { status: "sold" }, condition), failed);
+    await assertRefused(service, () => remove(1, condition), failed);
+    await assertRefused(service, () => remove(2, condition), GONE);
+  }
+  assertEquals((await change(1, { status: "sold" }, { "if-none-match": '"a"' })).status, 200);
+  assertEquals((await remove(1, { "if-none-match": etag })).status, 204);
+  // An addition has no state before it, whatever the state of the list.
+  for (const header of ["if-match", "if-none-match"]) {
+    const listed = (await headersOf(send("/v1/pets"))).get("etag")!;
+    for (const field of ["*", listed, '"a"']) {
+      assertEquals((await add(REX, { [header]: field })).status, 201);
+    }
+  }
+});
+
 test("section 4: a character that needs no encoding means the same in a path if it is encoded", async (service) => {
   const { add, nameCategory, remove, send, sendBare } = service;
   const init = { method: "POST", headers: { "content-type": "application/json" } };
