@@ -22,6 +22,14 @@ export interface WriteRequest {
   idempotencyKey?: string;
 }
 
+/** What a client expects of the resource that it writes. A resource that does not exist has no JSON text. */
+export interface Expectations {
+  /** Whether the client expects this text. If set, a write without a resource is refused, too. */
+  isExpected?: (text: string) => boolean;
+  /** Whether the client wants nothing written over this text. */
+  isExcluded?: (text: string) => boolean;
+}
+
 /** The type and the data of an event, and the position of the event of its subject that it was decided on. */
 export type DecidedBody = EventBody & Pick<EventMetadata, "predecessor">;
 

@@ -320,6 +320,47 @@ testOnServer(
 );
 
 testOnServer(
+  "the server resolves no dot segments, encoded or not",
+  async ({ token }, port) => {
+    const targets = ["pets/../pets", "pets/%2E%2E/pets", "./pets", "%2e/pets", "pets/%2E"];
+    for (const target of targets) {
+      using connection = await connect(port);
+      await connection.write(
+        `GET /v1/${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      );
+      assertMatch(await connection.answer(), /^HTTP\/1\.1 404 /, target);
+    }
+  },
+);
+
+testOnServer(
+  "the server refuses a target with characters that are not encoded",
+  async ({ token }, port) => {
+    for (
+      const target of ["/v1/pets?name=Zoë", "/v1/pets/ë", "/ë", "/docs?ë", "http://a/v1/pets?ë"]
+    ) {
+      for (const method of ["GET", "DELETE"]) {
+        using connection = await connect(port);
+        const head =
+          `${method} ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`;
+        await connection.write(`${head}\r\n`);
+        const response = await connection.answer();
+        assertMatch(response, /^HTTP\/1\.1 400 /, target);
+        assertStringIncludes(response, '"code":"malformed_request"');
+      }
+    }
+    // On Deno, bytes that are not UTF-8 never reach the service.
+    for (const target of ["/v1/pets?name=Zo\xeb", "/v1/pets/\xeb"]) {
+      using connection = await connect(port);
+      const head = `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+      await connection.write(Uint8Array.from(head, (character) => character.charCodeAt(0)));
+      await until(() => connection.received !== "");
+      assertMatch(connection.received, /^HTTP\/1\.1 400 /);
+    }
+  },
+);
+
+testOnServer(
   "a connection gets the responses to all requests of a packet, in their order",
   async (_, port) => {
     using connection = await connect(port);

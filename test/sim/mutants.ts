@@ -164,6 +164,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "the ETag of a category is not checked": {
       expectCategory: ["isExpected(category.text)", "true"],
     },
+    "the If-None-Match of a category is not checked": {
+      expectCategory: ["isExcluded?.(category.text)", "false"],
+    },
   },
   "src/animals/name_search.ts": {
     "a search leaves out what follows its page": {

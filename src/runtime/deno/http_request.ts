@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import {
   BODY_LIMIT_BYTES,
+  decodeUnreserved,
   isBodyBounded,
   METHODS_WITHOUT_BODY,
   type RequestHeaders,
@@ -11,6 +12,8 @@ import {
 
 /** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
+
+const NOT_ASCII = /[^\0-\x7f]/;
 
 /** The error that ends a response and its connection. */
 export const ENDED = new Error("The connection was closed because the request body has no limit");
@@ -43,12 +46,17 @@ export class HttpRequest implements ServiceRequest {
   constructor(request: Request, peer: Peer, listener: Listener) {
     const { authority, path, search } = urlParts(request.url);
     this.method = request.method;
-    this.path = path;
+    this.path = decodeUnreserved(path);
     this.search = search;
     this.#authority = authority;
     this.#request = request;
     this.#peer = peer;
     this.#listener = listener;
+  }
+
+  /** Whether the target has characters that must be encoded. Deno accepts them if they are UTF-8. */
+  get isTargetMalformed(): boolean {
+    return NOT_ASCII.test(this.path) || NOT_ASCII.test(this.search);
   }
 
   get headers(): RequestHeaders {

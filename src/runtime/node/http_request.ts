@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   BODY_LIMIT_BYTES,
+  decodeUnreserved,
   isBodyBounded,
   METHODS_WITHOUT_BODY,
   type RequestHeaders,
@@ -40,7 +41,7 @@ export class HttpRequest implements ServiceRequest {
   ) {
     const { authority, path, search } = targetOf(message);
     this.method = message.method!;
-    this.path = path;
+    this.path = decodeUnreserved(path);
     this.search = search;
     this.headers = new MessageHeaders(message);
     this.#authority = authority;

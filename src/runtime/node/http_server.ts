@@ -13,6 +13,7 @@ import { reasonOf } from "../logger.ts";
 import type { ServiceResponse } from "../service_request.ts";
 import { Connection } from "./connection.ts";
 import { HttpRequest } from "./http_request.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** Maximum size of the headers of a request, in bytes. */
 const HEADERS_LIMIT_BYTES = 64 * 1024;
@@ -69,6 +70,12 @@ class NodeServer implements HttpServer {
       // Node does not queue the response to this request: it could mix with one that is not finished.
       if (this.#connections.get(socket)!.isBusy) socket.destroy();
       else this.#take(message, lastResponse(message));
+    });
+    // Otherwise, Node would refuse all that its parser refuses without a body.
+    server.on("clientError", ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+      const isInWork = this.#connections.get(socket)?.isBusy ?? true;
+      if (socket.writable && !isInWork) socket.write(refusalOf(code, options.refuse));
+      socket.destroy();
     });
     server.setTimeout(UNREAD_LIMIT_MS, (socket) => {
       if (socket.writableLength > 0) socket.destroy();
