@@ -21,8 +21,8 @@ export const VARIABLES = {
     default: "primary",
   },
   NEW_STORE: {
-    meaning: "refuse: a service does not start on a store that is missing or has no events",
-    default: "make",
+    meaning: "make: a service makes a missing store, and starts on one without events",
+    default: "refuse",
   },
   CORS_ORIGINS: {
     meaning: "origins whose scripts may call the API from a browser, separated by commas",
@@ -49,7 +49,10 @@ export const VARIABLES = {
   DENO_KV_PATH_PREFIX: { meaning: "set by Deno Deploy: the first part of that address" },
 } as const satisfies Record<string, { meaning: string; default?: string }>;
 
-/** Without `HOST`, a development server listens on loopback. */
-export const DEV_HOST = "127.0.0.1";
-
 export type VariableName = keyof typeof VARIABLES;
+
+/** The defaults of a development server that differ from those in the table. */
+export const DEV_DEFAULTS = {
+  HOST: "127.0.0.1",
+  NEW_STORE: "make",
+} as const satisfies Partial<Record<VariableName, string>>;
