@@ -12,7 +12,8 @@ export const VARIABLES = {
   },
   DENO_KV_ACCESS_TOKEN: { meaning: "token of the KV Connect server, if KV_PATH is an address" },
   DATABASE_URL: {
-    meaning: "a PostgreSQL database as the store: postgres://user@host:5432/database",
+    meaning:
+      "a PostgreSQL database as the store: postgres://user@host:5432/database, or postgres:///database?host=/run/postgresql",
   },
   PGPASSWORD: { meaning: "password of the database, if DATABASE_URL has none" },
   PGPASSFILE: { meaning: "file with the password of the database, as ~/.pgpass" },
