@@ -147,7 +147,7 @@ async function redact(source: Export, original: LogVerifier, subjects: readonly 
   }
   say(
     "The old store, its backups and its exports still have the data. A request that is sent again " +
-      "with the Idempotency-Key of such an event gets 409.",
+      "with the Idempotency-Key of such an event and the erased text gets 409; a removal gets 204.",
   );
   const plain = () => redacted(source, original.head, subjects);
   return { source: plain, verified, kept: first - 1 };

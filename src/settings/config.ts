@@ -7,7 +7,7 @@ import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { parseDatabaseUrl, type StoreLocation } from "eventstore-less/store/location";
-import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
+import { DEV_DEFAULTS, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;
 
@@ -18,7 +18,7 @@ export interface Address {
 
 export interface ServiceConfig {
   store: StoreLocation;
-  /** Whether the service makes a store that is missing, and starts on one without events. */
+  /** Whether the service makes a missing store, and starts on one without events. One in memory is always made. */
   makesStore: boolean;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
@@ -83,11 +83,13 @@ export function expectFullName(path: string, source = ""): void {
 
 /** Throws `ConfigError`. */
 export function readDevConfig(): ServiceConfig {
-  return readServiceConfig(DEV_HOST);
+  return readServiceConfig(DEV_DEFAULTS);
 }
 
 /** Throws `ConfigError`. */
-export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
+export function readServiceConfig(
+  defaults: Partial<Record<VariableName, string>> = {},
+): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
@@ -96,7 +98,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const processNumber = Number(read("SUPERVISED_PROCESS")) || undefined;
   const processes = readProcesses();
   return {
-    makesStore: readMakesStore(),
+    makesStore: readMakesStore(defaults.NEW_STORE ?? VARIABLES.NEW_STORE.default),
     processes,
     processNumber,
     supervisor: Number(read("SUPERVISOR_PID")) || undefined,
@@ -109,7 +111,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     port: isPlatform ? undefined : readPort() ?? Number(VARIABLES.PORT.default),
-    hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
+    hostname: isPlatform ? undefined : readHost("HOST") ?? defaults.HOST ?? VARIABLES.HOST.default,
     ...readStoreConfig(),
   };
 }
@@ -128,11 +130,16 @@ function readMetricsAddress(processes = 1, processNumber = 1): Address | undefin
   return first === undefined ? undefined : { hostname, port: first + processNumber - 1 };
 }
 
-function readMakesStore(): boolean {
+function readMakesStore(byDefault: string): boolean {
   const parse = (text: string) => /^(make|refuse)$/.exec(text)?.[0];
-  const makesStore = readAs("NEW_STORE", "make or refuse", parse) !== "refuse";
-  if (makesStore || read("KV_PATH") !== ":memory:") return makesStore;
-  throw new ConfigError("NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new");
+  const choice = readAs("NEW_STORE", "make or refuse", parse);
+  const isInMemory = read("KV_PATH") === ":memory:";
+  if (choice === "refuse" && isInMemory) {
+    throw new ConfigError(
+      "NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new",
+    );
+  }
+  return isInMemory || (choice ?? byDefault) === "make";
 }
 
 /** Deno chooses the permissions of `start` by the same rule, in `deno.json`: a supervisor serves every value but 1. */

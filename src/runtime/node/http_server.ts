@@ -22,7 +22,10 @@ const HEADERS_LIMIT_BYTES = 64 * 1024;
 const HEADERS_LIMIT_MS = 20_000;
 const CHECK_HEADERS_MS = 5_000;
 
-/** A client that reads nothing of a response for this time loses its connection, in milliseconds. */
+/**
+ * A client that reads nothing of a response loses its connection after twice this time, in milliseconds, because Node
+ * waits once more if it has sent a part of the last write.
+ */
 const UNREAD_LIMIT_MS = 10_000;
 
 /** How long a connection with an unread body stays open, so that the client can read the response, in milliseconds. */

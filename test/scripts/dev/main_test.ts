@@ -125,7 +125,7 @@ test("dev refuses to reset a store outside of .data, and to add a wrong number o
 
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string, ...args: string[]) {
-  const env = { PORT: "0", HOST: "" };
+  const env = { PORT: "0", HOST: "", NEW_STORE: "" };
   const process = spawnTask(["dev", ...args], { kvPath, project, env });
   const limit = setTimeout(() => process.kill("SIGTERM"), LIMIT_MS);
   const [output, errors] = [process.stdout, process.stderr].map((stream) =>

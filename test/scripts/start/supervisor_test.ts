@@ -1,6 +1,6 @@
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { LoadClient } from "../../support/load_client.ts";
-import { runTask } from "../../support/run_task.ts";
+import { expectTaskFails, runTask } from "../../support/run_task.ts";
 import { inShell, IS_ON_NODE, taskOf } from "../../support/programs.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
@@ -90,7 +90,7 @@ test("SIGHUP ends a single process, which finishes its requests", async () => {
 test("SIGHUP does not end the second process if the first cannot start again", async () => {
   await using temp = await TempStore.make();
   await temp.issueApiKey();
-  const env = { PROCESSES: "2", NEW_STORE: "refuse" };
+  const env = { PROCESSES: "2", NEW_STORE: "" };
   await using pair = await ServiceProcess.start(temp.kvPath, env, SUPERVISED);
   await until(() => linesOf(pair, "listening").length === 2);
   const [, second] = childrenOf(pair.pid);
@@ -100,6 +100,14 @@ test("SIGHUP does not end the second process if the first cannot start again", a
   assertEquals(childrenOf(pair.pid).includes(second), true);
   assertEquals((await fetch(`${pair.address}/healthz`)).status, 200);
   await pair.stop();
+});
+
+test("without NEW_STORE=make, the supervisor of a missing store ends with one line, and makes none", async () => {
+  await using temp = await TempStore.make();
+  const env = { PROCESSES: "2", PORT: "0", HOST: "127.0.0.1", NEW_STORE: "" };
+  const line = /^error: Cannot open the store [^\n]*: there is no such file; [^\n]*\n$/;
+  await expectTaskFails(2, line, ["start"], { kvPath: temp.kvPath, env });
+  assertEquals(await Array.fromAsync(Deno.readDir(temp.folder)), []);
 });
 
 test("a stopped process is killed after a limit, and does not keep the supervisor alive", async () => {
