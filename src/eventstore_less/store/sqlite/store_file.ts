@@ -41,9 +41,9 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
 
 /** SQLite finds the log of a file by the name of the file, so each name would have its own log, and damage the file. */
 function severalNamesReason(path: string, count: number): string {
-  return `its file has ${count} names (hard links), but the log of a store lies beside only one of them; ` +
-    `keep that name, or any one if there is no ${path}-wal beside any, and remove the others ` +
-    `(find / -xdev -samefile ${quoted(path)} lists them)`;
+  return `its file has ${count} names (hard links), but its log lies beside only one of them; keep the name with ` +
+    "a file NAME-wal beside it, or any one if none has it, and remove the others: " +
+    `find / -xdev -samefile ${quoted(path)} lists them`;
 }
 
 /** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
@@ -89,28 +89,16 @@ export async function watchFile(
         "which program removes the file, or whether the file system is one of another machine",
     });
   }
-  let place = path;
+  const lookAtLink = link === undefined ? async () => {} : linkWatch(link, path, report);
   let isLost = false;
   let isStopped = false;
-  const lookAtLink = async (link: string) => {
-    const found = await realpath(link).catch(() => "nothing");
-    if (isStopped || found === place) return;
-    place = found;
-    if (found === path) return;
-    report("warn", "store_link_moved", {
-      store: path,
-      reason: `${link} now leads to ${found}`,
-      remedy:
-        "The service keeps its store, but commands follow the link: let it lead back, or restart the service",
-    });
-  };
   const look = async () => {
-    if (link !== undefined) await lookAtLink(link);
     const found = await Promise.all(paths.map(statOf));
     if (isStopped) return;
     const lost = opened.findIndex((file, index) => !isStillThere(file, found[index]));
     const wasLost = isLost;
     isLost = lost !== -1;
+    if (!isLost) await lookAtLink();
     if (isLost === wasLost) return;
     if (!isLost) {
       report("info", "store_file_found", { store: path });
@@ -135,6 +123,23 @@ export async function watchFile(
   watch();
   return () => {
     isStopped = true;
+  };
+}
+
+/** Returns a function that looks at a link, and reports once where it leads if it has moved. */
+function linkWatch(link: string, path: string, report: Logger): () => Promise<void> {
+  let target = path;
+  return async () => {
+    const found = await realpath(link).catch(() => "nothing");
+    const hasMoved = found !== target;
+    target = found;
+    if (!hasMoved || target === path) return;
+    report("warn", "store_link_moved", {
+      store: path,
+      reason: `${link} now leads to ${target}`,
+      remedy:
+        "The service keeps its store, but commands follow the link: let it lead back, or restart the service",
+    });
   };
 }
 
