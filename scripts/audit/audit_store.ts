@@ -1,7 +1,6 @@
 import { acceptUnlessRestoring, openFileToRead, OpenStoreError } from "eventstore-less/store/open";
 import { EMPTY_HEAD, GUARD_KEYS } from "eventstore-less/head";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
 import {
   expectSoundTables,
   NO_WRITER,
@@ -10,6 +9,7 @@ import {
 } from "eventstore-less/store/file";
 import type { FileLocation } from "eventstore-less/store/location";
 import { StoreDamagedError } from "eventstore-less/errors";
+import { configuredStore } from "../cli/configured_store.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
 import { expectAcceptable } from "../cli/with_reader.ts";
 import { audit } from "../verify/audit.ts";
@@ -19,7 +19,7 @@ import { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** Audits the configured store, also if its file is damaged. */
 export async function auditStore(options: AuditOptions): Promise<AuditReport> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   if (location.kind === "file") return await auditFile(location, options);
   const readExpiringRecords = expiringRecordsOf(location);
   return await withRetryingStore(

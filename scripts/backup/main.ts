@@ -2,7 +2,7 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { lockFile } from "this-runtime/file_lock.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { realPath } from "../../src/runtime/real_path.ts";
 import { acceptLog } from "eventstore-less/store/open";
 import { HeadLostError, readHead } from "eventstore-less/head";
 import { LogDamagedError, readLog } from "eventstore-less/log";
@@ -10,6 +10,7 @@ import type { Store } from "eventstore-less/store";
 import { StoreDamagedError, StoreRefusedError } from "eventstore-less/errors";
 import { Backup, isDamage } from "./backup.ts";
 import type { Instance } from "eventstore-less/instance";
+import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
@@ -41,13 +42,13 @@ await runCommand(COMMANDS.backup, {
   endsBySignal: () => isFollowing,
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
-    const { store } = readStoreConfig();
+    path = realPath(name);
+    const store = configuredStore();
     const isOfStore = (end: string) =>
-      store.kind === "file" && resolve(store.path) + end === resolve(name);
+      store.kind === "file" && resolve(store.path) + end === resolve(path);
     if (FILES_OF_SQLITE.some(isOfStore)) {
       throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
-    path = name;
     isFollowing = follow;
     await withReader(appendNew);
   },

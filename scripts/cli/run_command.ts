@@ -3,7 +3,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { writeStdout } from "this-runtime/stdio.ts";
-import { expectFullName, readStoreConfig } from "../../src/settings/config.ts";
+import { expectFullName } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -16,6 +16,7 @@ import { storeName } from "eventstore-less/store/location";
 import { isMissingFile } from "eventstore-less/store/file";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
+import { configuredStore } from "./configured_store.ts";
 import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
@@ -89,7 +90,7 @@ export async function withInstance<T>(
   use: (instance: Instance) => Promise<T>,
   { create = false, accept = acceptLog }: Partial<Pick<OpenOptions, "create" | "accept">> = {},
 ): Promise<T> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   const isNew = create && await isMissingFile(location);
   return await withStore({ create, accept }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
@@ -118,7 +119,7 @@ async function withStore<T>(
   options: Partial<OpenOptions>,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().store, {
+  const store = await openStore(configuredStore(), {
     create: false,
     accept: acceptLog,
     guardKeys: GUARD_KEYS,

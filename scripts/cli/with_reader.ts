@@ -5,7 +5,7 @@ import type { Store } from "eventstore-less/store";
 import { StoreDamagedError, StoreRefusedError } from "eventstore-less/errors";
 import type { FileLocation } from "eventstore-less/store/location";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { configuredStore } from "./configured_store.ts";
 import { withInstance } from "./run_command.ts";
 
 /**
@@ -13,7 +13,7 @@ import { withInstance } from "./run_command.ts";
  * it opens a file without Deno KV, which ends the process at some damages.
  */
 export async function withReader<T>(use: (instance: Instance) => Promise<T>): Promise<T> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   if (location.kind !== "file") {
     return await withInstance(use, { accept: acceptUnlessRestoring });
   }

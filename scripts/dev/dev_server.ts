@@ -18,7 +18,12 @@ import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
-import { hostName, type StoreLocation, storeName } from "eventstore-less/store/location";
+import {
+  hostName,
+  locateStore,
+  type StoreLocation,
+  storeName,
+} from "eventstore-less/store/location";
 import { isMissingFile } from "eventstore-less/store/file";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { OpenStoreError } from "eventstore-less/store/open";
@@ -37,13 +42,13 @@ endWithParent();
 
 try {
   const config = readDevConfig();
-  const { store } = config;
+  const store = locateStore(config.store);
   if (reset && store.kind === "file" && !await isMissingFile(store)) {
     // Throws if a service may be using the store, because its address is in use.
     await findPort(config);
     await moveAway(store.path);
   }
-  await serve(config, async (service, address) => {
+  await serve({ ...config, store }, async (service, address) => {
     const token = await keptToken(service, keyPathOf(store));
     const origin = originOf(address);
     await addSamples(origin, token, Number(seed));

@@ -1,4 +1,4 @@
-import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
 import { acceptAppends } from "eventstore-less/store/open";
@@ -15,6 +15,7 @@ import type { Store } from "eventstore-less/store";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
@@ -41,7 +42,7 @@ await runCommand(COMMANDS.keys, {
   },
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
-    if (readStoreConfig().store.kind === "memory") {
+    if (configuredStore().kind === "memory") {
       throw new ConfigError("KV_PATH must not be :memory:, which keeps no key; set it to a file");
     }
     expectUsage(action, flags, keyId);

@@ -3,7 +3,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
-import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/config.ts";
 import type { RecordedEvent } from "eventstore-less/definitions";
 import { subjectOf } from "eventstore-less/log";
 import { findEndOfTime, firstLines } from "./first_lines.ts";
@@ -14,6 +14,7 @@ import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "eventstore-less/store/file";
 import { OpenStoreError } from "eventstore-less/store/open";
+import { configuredStore } from "../cli/configured_store.ts";
 import { expectSubject, parseCount, parseTime } from "../cli/flag_values.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
@@ -46,7 +47,7 @@ await runCommand(COMMANDS.restore, {
     }
     const end = { position: parseCount("--to", to, 1), time: parseTime("--until", until) };
     for (const subject of subjects) expectSubject("--redact", subject);
-    const { store } = readStoreConfig();
+    const store = configuredStore();
     if (store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",

@@ -6,7 +6,11 @@ import { HAS_DENO_KV } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import { parseDatabaseUrl, type StoreLocation } from "eventstore-less/store/location";
+import {
+  type NamedStore,
+  parseDatabaseUrl,
+  type StoreLocation,
+} from "eventstore-less/store/location";
 import { DEV_DEFAULTS, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;
@@ -17,7 +21,7 @@ export interface Address {
 }
 
 export interface ServiceConfig {
-  store: StoreLocation;
+  store: NamedStore;
   /** Whether the service makes a missing store, and starts on one without events. One in memory is always made. */
   makesStore: boolean;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
@@ -42,6 +46,9 @@ export interface ServiceConfig {
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;
 }
+
+/** The settings of a service whose store has been located. */
+export type LocatedConfig = Omit<ServiceConfig, "store"> & { store: StoreLocation };
 
 /** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
@@ -166,7 +173,7 @@ function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {
   return readAs(name, "a host name or an IP address", parse);
 }
 
-function readDatabase(): StoreLocation {
+function readDatabase(): NamedStore {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
   }
@@ -189,7 +196,7 @@ function readDatabase(): StoreLocation {
   return { kind: "postgres", settings };
 }
 
-function readKvStore(): StoreLocation {
+function readKvStore(): NamedStore {
   if (read("READS") !== undefined) {
     throw new ConfigError("READS has no effect without DATABASE_URL");
   }
@@ -200,7 +207,7 @@ function readKvStore(): StoreLocation {
  * Files on Deno Deploy do not outlive the process, so the store is the attached database. Two variables of Deno
  * name it; if they do not name a server, Deno would silently open a local store.
  */
-function readAttachedDatabase(): StoreLocation {
+function readAttachedDatabase(): NamedStore {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
   }
@@ -212,7 +219,7 @@ function readAttachedDatabase(): StoreLocation {
   );
 }
 
-function readKvPath(): StoreLocation {
+function readKvPath(): NamedStore {
   // The folder of the default store is created if it is missing.
   const byDefault = VARIABLES.KV_PATH.default;
   const path = read("KV_PATH") ?? byDefault;
@@ -221,7 +228,7 @@ function readKvPath(): StoreLocation {
   const isFile = !isUrl && !/^https?:/i.test(path);
   if (isFile) {
     expectFullName(path, "(KV_PATH)");
-    return { kind: "file", path, isDefault: path === byDefault };
+    return { kind: "named_file", name: path, isDefault: path === byDefault };
   }
   if (!HAS_DENO_KV) {
     throw new ConfigError(

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
-import type { ServiceConfig } from "../../src/settings/config.ts";
+import type { LocatedConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -98,7 +98,7 @@ async function startRefusing() {
 
 Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {
   using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
-  const config: ServiceConfig = {
+  const config: LocatedConfig = {
     store: { kind: "memory" },
     makesStore: true,
     hostname: "127.0.0.1",

@@ -36,7 +36,14 @@ test("no program can run others, load libraries, write the project's sources, or
     // Without the signal, it would run until the next change.
     assertEquals(JSON.parse(await firstLineOfDev(project)), ofService);
     const variables = ["read KV_PATH", "read CORS_ORIGINS", "read HOME"];
-    const ofSupervisor = ["listen", "connect", "run a program", ...variables, user];
+    const ofSupervisor = [
+      "read a file",
+      "listen",
+      "connect",
+      "run a program",
+      ...variables,
+      user,
+    ];
     assertEquals(await allowed("start", { PROCESSES: "2" }), ofSupervisor);
   }));
 

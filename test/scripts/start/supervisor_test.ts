@@ -44,6 +44,24 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
 });
 
+test("all processes serve the file to which a link led at the start, also one that starts after the link has moved", async () => {
+  await using temp = await TempStore.make();
+  await using other = await TempStore.make();
+  await using links = await TempStore.make();
+  const token = await temp.issueApiKey();
+  await other.issueApiKey();
+  await Deno.symlink(temp.kvPath, links.kvPath);
+  await using service = await ServiceProcess.start(links.kvPath, { PROCESSES: "2" }, SUPERVISED);
+  await until(() => linesOf(service, "listening").length === 2);
+  await Deno.remove(links.kvPath);
+  await Deno.symlink(other.kvPath, links.kvPath);
+  Deno.kill(childrenOf(service.pid).at(-1)!, "SIGKILL");
+  await until(() => linesOf(service, "listening").length === 3);
+  const stores = linesOf(service, "listening").map(({ store }) => store);
+  assertEquals(stores, Array(3).fill(temp.kvPath));
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+});
+
 /** The steps of the restart of a process, by the lines of the log. */
 const STEPS = ["process_restarting", "stopped", "listening"];
 

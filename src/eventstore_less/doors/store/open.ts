@@ -1,11 +1,7 @@
 /** Opens a store that may be used, and prepares a database for it. */
 
-export {
-  openFileToRead,
-  type OpenOptions,
-  openStore,
-  OpenStoreError,
-} from "../../store/open_store.ts";
+export { openFileToRead, type OpenOptions, openStore } from "../../store/open_store.ts";
+export { OpenStoreError } from "../../store/open_store_error.ts";
 export {
   acceptAppends,
   acceptFilledLog,
