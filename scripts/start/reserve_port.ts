@@ -19,6 +19,8 @@ export async function reservePort(config: ServiceConfig): Promise<number> {
   } catch (error) {
     throw new ListenError(config, error);
   }
+  // Nothing reads it. A datagram that the system cannot deliver would otherwise end the supervisor.
+  socket.on("error", () => {});
   // It gets no datagrams, so it keeps no program running.
   socket.unref();
   return port;
