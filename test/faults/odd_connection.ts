@@ -240,7 +240,7 @@ const ODD: Record<keyof typeof WEIGHTS, (random: Random, token: string) => strin
     const hello = "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03";
     const requests = preface + settings + http2Request(random, 1) + http2Request(random, 3);
     const starts = [requests, requests, preface, preface + settings, hello, "\r\n\r\n", "\0", "x"];
-    return random.pick(starts) + textOf(random.bytes(random.integer(0, 60)));
+    return random.pick(starts) + textOf(random.bytes(random.pick([0, 0, 60])));
   },
   nothing: () => "",
 };
@@ -249,10 +249,10 @@ const ODD: Record<keyof typeof WEIGHTS, (random: Random, token: string) => strin
 function http2Request(random: Random, stream: number): string {
   const header = random.pick(Object.keys(HEADERS));
   const fields = {
-    ":method": random.pick(METHODS),
-    ":scheme": random.pick(["http", "https", "x", ""]),
-    ":path": randomTarget(random),
-    ":authority": random.pick(HEADERS.Host),
+    ":method": random.pick(["GET", "POST", random.pick(METHODS)]),
+    ":scheme": random.pick(["http", "http", "http", "https", "x", ""]),
+    ":path": random.pick(["/", ""]) + randomTarget(random),
+    ":authority": random.pick(["a", "a", random.pick(HEADERS.Host)]),
     [header.toLowerCase()]: random.pick(HEADERS[header]),
   };
   const block = Object.entries(fields).flatMap(([name, value]) => ["\0", sized(name), sized(value)])
