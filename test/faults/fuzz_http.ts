@@ -26,6 +26,13 @@ const READ_MS = 5;
 /** Descriptors that the service may have open beside those before: of idle connections of `fetch`, and of the store. */
 const OTHER_DESCRIPTORS = 16;
 
+/** Settings with which the service reads and logs more of a request. */
+const READING = {
+  ACCESS_LOG: "true",
+  CORS_ORIGINS: "https://shop.example",
+  TRUSTED_PROXIES: "127.0.0.1",
+};
+
 export interface FuzzOptions {
   runtime: RuntimeName;
   /** Each makes one connection. */
@@ -39,7 +46,7 @@ export async function fuzzHttp(
   await using temp = await TempStore.make();
   const token = await temp.issueApiKey();
   const METRICS_PORT = String(freePort());
-  await using service = await startOn(runtime, temp.kvPath, { METRICS_PORT });
+  await using service = await startOn(runtime, temp.kvPath, { METRICS_PORT, ...READING });
   const ports = { service: Number(new URL(service.address).port), metrics: Number(METRICS_PORT) };
   const judge = new Judge(service);
   await judge.expectReady();
