@@ -6,7 +6,7 @@ import { fuzzHttp } from "./fuzz_http.ts";
 const test = testNeeding(LINUX, PROCESSES);
 
 /** Connections that once ended the process, or lost the response to a sound request. */
-const FAILED_SEEDS = [1, 7, 18, 1068, 1396, 2455, 2668, 2964, 3279, 3477, 3763, 5104];
+const FAILED_SEEDS = [1, 7, 18, 1068, 1396, 2455, 2668, 2964, 3279, 3477, 3763, 5104, 507987];
 
 const OTHER_SEEDS = Array.from({ length: 1_500 }, (_, index) => 1_000_000 + index);
 

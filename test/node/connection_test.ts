@@ -108,7 +108,11 @@ test("On Node, a long response before CONNECT arrives whole", async () => {
 });
 
 /** Sends a request, and reads until the service ends the connection. */
-async function exchange(address: string, request: string, end?: "and ends its side") {
+async function exchange(
+  address: string,
+  request: string,
+  end?: "and ends its side" | "and reads late",
+) {
   const { hostname, port } = new URL(address);
   const socket = await Deno.connect({ hostname, port: Number(port) });
   await socket.write(new TextEncoder().encode(request));

@@ -56,6 +56,8 @@ class NodeServer implements HttpServer {
       connectionsCheckingInterval: CHECK_HEADERS_MS,
     });
     server.on("connection", (socket) => {
+      // Node calls this after a last response, and would close the socket at once.
+      socket.destroySoon = () => endGently(socket);
       this.#connections.set(socket, new Connection(socket));
       socket.once("close", () => this.#connections.delete(socket));
     });
@@ -141,8 +143,7 @@ class NodeServer implements HttpServer {
     connection.beginLast(() => {
       // The response to a request whose body is broken off is also that to the error.
       if (!isInBody) socket.write(refusalOf(code, this.#options.refuse));
-      socket.end();
-      destroyLate(socket);
+      endGently(socket);
     });
   }
 
@@ -181,8 +182,12 @@ function endUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** Ends a connection when the client has had time to read what was sent. */
-function destroyLate(socket: Socket): void {
+/**
+ * Ends a connection, and gives the client time to read what was sent: to close a socket with unread bytes resets it,
+ * and then the client may lose a response.
+ */
+function endGently(socket: Socket): void {
+  socket.end();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
@@ -197,7 +202,7 @@ function connectionsLimit(): number {
 
 /**
  * A response that Node does not know, after which the connection ends. After one that it knows, Node would read the rest
- * of the body, or close the connection at once; unread data then resets it, and the client may lose the response.
+ * of the body.
  */
 function lastResponse(message: IncomingMessage): ServerResponse {
   const { socket } = message;
@@ -205,10 +210,7 @@ function lastResponse(message: IncomingMessage): ServerResponse {
   socket.pause();
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  response.once("finish", () => {
-    socket.end();
-    destroyLate(socket);
-  });
+  response.once("finish", () => endGently(socket));
   return response;
 }
 
