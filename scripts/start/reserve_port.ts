@@ -21,7 +21,9 @@ export async function reservePort(
   } catch (error) {
     throw new ListenError(config, error);
   }
-  // It gets no datagrams, so it keeps no program running.
+  // Without a listener, an error of the socket would end the supervisor. Anybody can send it datagrams.
+  socket.on("error", () => {});
+  // Nothing reads its datagrams, so it keeps no program running.
   socket.unref();
   return port;
 }

@@ -55,12 +55,15 @@ export function isBodyBounded(headers: RequestHeaders): boolean {
   return declared === null || DIGITS.test(declared) && Number(declared) <= BODY_LIMIT_BYTES;
 }
 
-/** The groups are authority, path and query. This is cheaper than `new URL`, and never throws. */
-const URL_PATTERN = /^[^:]*:\/\/([^/?]*)([^?]*)\??([^]*)$/;
+/**
+ * The groups are authority, path and query. This is cheaper than `new URL`. It matches any text, because a client may
+ * send any: a text that does not begin as a URL has no authority.
+ */
+const URL_PATTERN = /^(?:[^:]*:\/\/([^/?]*))?([^?]*)\??([^]*)$/;
 
-/** The parts of a URL, as they are in its text. The query is without its question mark. */
+/** The parts of a URL, as they are in its text. The query is without its question mark. Never throws. */
 export function urlParts(url: string): { authority: string; path: string; search: string } {
-  const [, authority, path, search] = URL_PATTERN.exec(url)!;
+  const [, authority = "", path, search] = URL_PATTERN.exec(url)!;
   // A target in absolute form may lack a path, and a CONNECT target always does.
   return { authority, path: path || "/", search };
 }

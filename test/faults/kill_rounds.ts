@@ -3,6 +3,7 @@
  *
  *     deno task faults [--rounds N | --mixed N | --cuts N | --mixed-cuts N | --judge N]
  *     deno task faults --flips N [--pets N] [--seed N]
+ *     deno task faults --fuzz N [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
@@ -150,6 +151,17 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
   async "--flips"(count, { pets, seed }) {
     const { describeCases, probeDamages } = await import("./flip_bits.ts");
     return describeCases(await probeDamages({ kind: "flip", count, pets, seed }));
+  },
+  async "--fuzz"(count, { seed }) {
+    const { fuzzHttp } = await import("./fuzz_http.ts");
+    const lines: string[] = [];
+    for (const runtime of await bothRuntimes()) {
+      const seeds = Array.from({ length: count }, (_, index) => seed + index);
+      const { connections, responses } = await fuzzHttp({ runtime, seeds });
+      const responded = `${responses} sound requests got their responses`;
+      lines.push(`${connections} connections on ${runtime}: ${responded}`);
+    }
+    return lines.join("\n");
   },
 };
 
