@@ -65,7 +65,7 @@ export class Appender {
 
   constructor(deps: AppenderDeps) {
     this.deps = deps;
-    this.#turns = new Turns(deps.heads, deps.runtime);
+    this.#turns = new Turns(deps);
     this.#failureLog = new CommitFailureLog(deps);
     this.#writer = new HeadWriter({
       ...deps,
@@ -134,12 +134,11 @@ export class Appender {
       const plan = await planBatch(this.deps.store.limits, base, this.#inWork);
       this.#noteFailedPreparation(plan);
       const result = await this.#confirm(plan);
-      if (result === "outdated") this.#turns.onLost(this.#inWork.length);
+      const stepMs = this.deps.runtime.monotonicNow() - startedAt;
+      if (result === "outdated") this.#turns.onLost(this.#inWork.length, stepMs);
       if (result !== "confirmed") return result;
       this.#turns.onConfirmed();
-      if (plan.batch !== undefined) {
-        this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
-      }
+      if (plan.batch !== undefined) this.#turns.onLanded(stepMs);
       for (const planned of plan.planned) this.#settle(planned);
       if (plan.batch !== undefined) this.#announce(plan.batch);
       return result;
