@@ -117,10 +117,11 @@ async function issueShown<T>(issue: (show: ShowApiKey) => Promise<T>): Promise<T
 async function list(flags: Flags): Promise<void> {
   const { json = false, "last-use": showsUse = false } = flags;
   const apiKeys: ListedApiKey[] = await withInstance(async ({ store, heads }) => {
-    const { head } = await heads.fresh();
-    const apiKeys = await listApiKeys(store, head);
+    const { position, apiKeys } = await heads.use(async ({ head }) => {
+      return { position: head.position, apiKeys: await listApiKeys(store, head) };
+    });
     if (!showsUse) return apiKeys;
-    const uses = await lastUses(store, head.position).catch((error) => {
+    const uses = await lastUses(store, position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });

@@ -23,6 +23,7 @@ import {
   headEntryOf,
   isAsWritten,
   isHeadBehind,
+  isTurnRequestKey,
   readHead,
   REPLAY_KEY,
 } from "eventstore-less/head";
@@ -229,7 +230,8 @@ async function auditRest(
       const isReplay = isRecord(REPLAY_KEY, key) || generationOf(key) !== undefined;
       const isNewLine = isLogKey(key) && key[1] <= last;
       isOfReplay ||= isReplay;
-      if (!isReplay && !isNewLine && !isRecord(HEAD_KEY, key)) addForeign(findings, key);
+      const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key);
+      if (!isKnown) addForeign(findings, key);
     }
   }
   await records.finish();

@@ -2,7 +2,7 @@ import type { Head } from "eventstore-less/definitions";
 import { apiKeyPositionOf } from "./api_key_position.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 import { isToken } from "./token.ts";
-import { ServiceError } from "eventstore-less/errors";
+import { ServiceError, StoreDamagedError } from "eventstore-less/errors";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedApiKey, revoke, stateOf } from "./api_key.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -14,7 +14,7 @@ import {
   proveRecord,
 } from "eventstore-less/projections";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
-import { type Key, scan, type Store, type StoreEntry } from "eventstore-less/store";
+import type { Key, Store, StoreEntry } from "eventstore-less/store";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
@@ -106,21 +106,49 @@ export function expectMayWrite({ isReadOnly }: ApiKey): void {
   if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 
-/** All keys ever issued, in no particular order. Rejects with `projection_damaged`. */
+/** The kinds of the two records of a key. */
+const KINDS = ["issued_key", "key_state"];
+
+/**
+ * All keys ever issued, in the order of their token hashes. Rejects with `projection_damaged`. Both records of a key are
+ * read at one moment, because it may be issued meanwhile.
+ */
 export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  const [issued, states] = await Promise.all([
-    entriesBelow(store, kindPrefix(generation, "issued_key")),
-    entriesBelow(store, kindPrefix(generation, "key_state")),
-  ]);
-  const stateOfToken = new Map(states.map((entry) => [tokenHashOf(entry), entry]));
-  const apiKeys = issued.map((entry) => {
-    const state = stateOfToken.get(tokenHashOf(entry)) ?? null;
-    stateOfToken.delete(tokenHashOf(entry));
-    return apiKeyOf(generation, entry, state);
-  });
-  const [stateAlone] = stateOfToken.values();
-  if (stateAlone !== undefined) throw missingIssueError(generation, tokenHashOf(stateAlone));
+  const apiKeys: ApiKey[] = [];
+  const limit = store.limits.listEntries;
+  const prefixes = KINDS.map((kind) => kindPrefix(generation, kind));
+  let end: string | undefined;
+  do {
+    const after: Key = end === undefined ? [] : [end, new Uint8Array()];
+    const ranges = prefixes.map((prefix) => ({ prefix, start: [...prefix, ...after] }));
+    const { lists } = await store.snapshot([], ranges, { limit });
+    const next = endOfPage(lists, limit);
+    // As in scan(), a page of a damaged tree can lead to an earlier one.
+    if (end !== undefined && next !== undefined && next <= end) {
+      throw new StoreDamagedError("The keys of its records are not in order");
+    }
+    apiKeys.push(...apiKeysOf(generation, lists, next));
+    end = next;
+  } while (end !== undefined);
   return apiKeys;
+}
+
+/** The last token hash up to which both lists are complete; `undefined` if both end here. */
+function endOfPage(lists: readonly StoreEntry[][], limit: number): string | undefined {
+  const cut = lists.filter(({ length }) => length === limit);
+  return cut.map((entries) => tokenHashOf(entries.at(-1)!)).sort()[0];
+}
+
+/** The keys of both kinds of records, up to the one with the token hash `end`. */
+function apiKeysOf(generation: number, lists: StoreEntry[][], end?: string): ApiKey[] {
+  const [issued, states] = lists.map((entries) => {
+    const named = entries.map((entry): [string, StoreEntry] => [tokenHashOf(entry), entry]);
+    return new Map(named.filter(([tokenHash]) => end === undefined || tokenHash <= end));
+  });
+  const tokenHashes = new Set([...issued.keys(), ...states.keys()]);
+  return Array.from(tokenHashes, (tokenHash) => {
+    return apiKeyOf(generation, issued.get(tokenHash) ?? null, states.get(tokenHash) ?? null);
+  });
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
@@ -140,10 +168,6 @@ async function readProvenApiKey(store: Store, { generation }: Head, tokenHash: s
     return proveRecord(store, entry, decodeRecord(entry).position);
   }));
   return apiKey;
-}
-
-async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {
-  return (await Array.fromAsync(scan(store, { prefix }))).flat();
 }
 
 function tokenHashOf({ key }: StoreEntry): string {

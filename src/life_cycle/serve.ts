@@ -37,6 +37,8 @@ export async function serve(
   expectRightClock(new Date(systemRuntime.now()).toISOString());
   logAsProcess(config.processNumber);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
+  // It may be refused before, or after, anybody waits for it. Without a handler, that would count as a crash.
+  refused.catch(() => {});
   const opened = await openConfiguredStore(config, onRefused);
   const metrics = await loadMetrics(config);
   const service = createConfiguredService(config, opened, metrics?.instrumentation);

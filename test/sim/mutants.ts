@@ -392,6 +392,11 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       readLog: ["position >= next &&", ""],
     },
   },
+  "scripts/verify/audit.ts": {
+    "an audit takes a turn request for a record of another program": {
+      auditRest: ["|| isTurnRequestKey(key)", ""],
+    },
+  },
   "scripts/verify/later_events.ts": {
     "an audit takes changes during the audit for differences": {
       "#note": ["digests.push(digestAfter(key, content));", ""],

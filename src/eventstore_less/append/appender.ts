@@ -75,7 +75,7 @@ export class Appender {
   constructor(deps: AppenderDeps) {
     this.deps = deps;
     this.#fit = Math.floor(deps.store.limits.commitMutations / USUAL_RECORDS);
-    this.#turns = new Turns(deps.heads, deps.runtime);
+    this.#turns = new Turns(deps);
     this.#failureLog = new CommitFailureLog(deps);
     this.#writer = new HeadWriter({
       ...deps,
@@ -156,12 +156,11 @@ export class Appender {
       // They are still being prepared, or have been rejected meanwhile.
       if (plan.planned.length === 0) return "confirmed";
       const result = await this.#confirm(plan);
-      if (result === "outdated") this.#turns.onLost(this.#inWork.length);
+      const stepMs = this.deps.runtime.monotonicNow() - startedAt;
+      if (result === "outdated") this.#turns.onLost(this.#inWork.length, stepMs);
       if (result !== "confirmed") return result;
       this.#turns.onConfirmed();
-      if (plan.batch !== undefined) {
-        this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
-      }
+      if (plan.batch !== undefined) this.#turns.onLanded(stepMs);
       for (const planned of plan.planned) this.#settle(planned);
       if (plan.batch !== undefined) {
         this.#followWithPreparations(plan.batch);

@@ -15,4 +15,4 @@ export {
 } from "../log/head.ts";
 export { HEAD_LIMIT_MS, HeadLostError, HeadReader } from "../log/head_reader.ts";
 export { isHeadBehind } from "../log/accept_store.ts";
-export { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "../keyspace.ts";
+export { GUARD_KEYS, HEAD_KEY, isTurnRequestKey, REPLAY_KEY } from "../keyspace.ts";

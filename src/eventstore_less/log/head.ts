@@ -177,10 +177,12 @@ function fromEarlier(record: Record<string, unknown>): Record<string, unknown> {
   return { ...Object.fromEntries(members), counts: countsFromEarlier(record.counts as object) };
 }
 
-/** Earlier versions counted only for the first collection, and did not name it. */
+/** The collection whose counts earlier versions wrote without a name, if the application had one. */
+const UNNAMED = COLLECTIONS.find(({ hadUnnamedCounts }) => hadUnnamedCounts)?.name;
+
 function countsFromEarlier(counts: object): object {
   const isEarlier = Object.values(counts).some((count) => typeof count === "number");
-  return isEarlier ? { [COLLECTIONS[0].name]: counts } : counts;
+  return isEarlier && UNNAMED !== undefined ? { [UNNAMED]: counts } : counts;
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */

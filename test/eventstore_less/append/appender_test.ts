@@ -275,14 +275,14 @@ Deno.test("append() tries a command without events again after a failed read of 
   for (const failing of [1, 2]) {
     await using opened = await open();
     const { service } = opened;
-    const { heads } = service;
+    const { appender, heads } = opened.openOther();
     const read = heads.read.bind(heads);
     let reads = 0;
     heads.read = () => {
       reads++;
       return reads === failing ? Promise.reject(new StoreAwayError("gone")) : read();
     };
-    const appended = service.runtime.settle(service.appender.append(NOTHING));
+    const appended = service.runtime.settle(appender.append(NOTHING));
     assertEquals([await appended, reads], [{ events: [], prepared: undefined }, 3]);
   }
 });

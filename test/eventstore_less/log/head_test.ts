@@ -1,5 +1,5 @@
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
@@ -12,6 +12,10 @@ import {
   isAsWritten,
   type RestoreMark,
 } from "../../../src/eventstore_less/log/head.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { importFromCopy, withProjectCopy } from "../../support/with_project_copy.ts";
+
+type HeadModule = typeof import("../../../src/eventstore_less/log/head.ts");
 
 const HEAD: Head = {
   ...EMPTY_HEAD,
@@ -55,7 +59,7 @@ Deno.test("decodeHeadRecord() ignores the members of a head that earlier version
   }
 });
 
-Deno.test("decodeHeadRecord() reads the counts of the first collection, which earlier versions of the format did not name", () => {
+Deno.test("decodeHeadRecord() reads the counts of the pets, which earlier versions of the format did not name", () => {
   const { counts, ...others } = HEAD;
   const cases: [written: object, read: Head["counts"]][] = [[counts.pets!, counts], [{}, {}]];
   for (const [written, read] of cases) {
@@ -64,6 +68,24 @@ Deno.test("decodeHeadRecord() reads the counts of the first collection, which ea
     assertEquals(isAsWritten(value), true);
   }
 });
+
+testNeeding(PROCESSES)(
+  "decodeHeadRecord() gives counts without a name to the pets, whatever the first collection is",
+  () =>
+    withProjectCopy(async (project) => {
+      const application = `${project}/src/application.ts`;
+      const text = await Deno.readTextFile(application);
+      const reordered = text.replace(
+        "[PETS, API_KEYS, CATEGORIES]",
+        "[CATEGORIES, API_KEYS, PETS]",
+      );
+      assertNotEquals(reordered, text);
+      await Deno.writeTextFile(application, reordered);
+      const module = await importFromCopy<HeadModule>(project, "src/eventstore_less/log/head.ts");
+      const value = withChecksum(HEAD_KEY, encodeJson({ ...HEAD, counts: HEAD.counts.pets }));
+      assertEquals(module.decodeHeadRecord(value), { kind: "head", head: HEAD });
+    }),
+);
 
 function assertOther(value: unknown, advice: RegExp) {
   const decoded = decodeHeadRecord(value);
