@@ -59,9 +59,12 @@ export class TurnRequests {
     this.#key = turnRequestKey(runtime.newId());
   }
 
-  /** How long a plan of those takes that have asked recently, in milliseconds; 0 if none has. */
+  /**
+   * How long a plan of those takes that have asked lately, in milliseconds; 0 if none has. It is kept longer than a request
+   * counts, because a slow instance that has landed does not ask, and still needs that time for its next turn.
+   */
   get stepMs(): number {
-    return this.#runtime.monotonicNow() - this.#seenAt < RECENT_MS ? this.#stepMs : 0;
+    return this.#runtime.monotonicNow() - this.#seenAt < STALE_MS ? this.#stepMs : 0;
   }
 
   /** The number of other instances that have asked since the last call. */
