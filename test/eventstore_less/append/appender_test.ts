@@ -669,6 +669,33 @@ Deno.test("append() accepts and soon commits each command of an owner while anot
   assertGreater(outcomes.overloaded, 500);
 });
 
+Deno.test("append() soon decides a refusal about a pet that the requests of another key change in each commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { runtime } = service;
+  assertEquals((await service.add(REX)).status, 201);
+  const { token } = await issueApiKey(service, { label: "other" });
+  store.onCommit = slowly(runtime, 10);
+  const changes: Promise<Response>[] = [];
+  let isOver = false;
+  const changeOften = async () => {
+    while (!isOver) {
+      changes.push(service.change(1, { name: `Rex ${changes.length}` }));
+      await sleep(runtime, 3);
+    }
+  };
+  void changeOften();
+  await runtime.advance(15);
+  const headers = { authorization: `Bearer ${token}`, "if-match": '"1f2e"' };
+  const startedAt = runtime.monotonicNow();
+  const refused = await inSteps(runtime, service.change(1, { name: "Max" }, headers));
+  await assertError(refused, { status: 412, code: "precondition_failed" });
+  assertLessOrEqual(runtime.monotonicNow() - startedAt, 50);
+  isOver = true;
+  const statuses = (await runtime.settle(Promise.all(changes))).map(({ status }) => status);
+  assertEquals([...new Set(statuses)], [200]);
+});
+
 type Opened = Awaited<ReturnType<typeof open>>;
 
 function slowly(runtime: TestService["runtime"], ms: number): CommitFault {
