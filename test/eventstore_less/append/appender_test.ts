@@ -696,6 +696,19 @@ Deno.test("append() soon decides a refusal about a pet that the requests of anot
   assertEquals([...new Set(statuses)], [200]);
 });
 
+Deno.test("append() takes the next command of a group when the one before it is rejected while it is being prepared", async () => {
+  await using opened = await open();
+  const { appender, runtime } = opened.service;
+  const group = "one a commit";
+  const prepare = () => new Promise<never>(() => {});
+  const stuck = appender.append({ ...NOTHING, group, prepare }).catch(serviceErrorCode);
+  await runtime.advance(APPEND_LIMIT_MS - 1_000);
+  const next = appender.append({ ...addition(opened.service), group });
+  assertEquals(await runtime.settle(stuck), "store_unavailable");
+  const { events } = await runtime.settle(next);
+  assertEquals(events.length, 1);
+});
+
 type Opened = Awaited<ReturnType<typeof open>>;
 
 function slowly(runtime: TestService["runtime"], ms: number): CommitFault {
