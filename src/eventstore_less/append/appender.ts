@@ -375,6 +375,8 @@ export class Appender {
     }
     // While no head can be read, no step takes them.
     this.#waiting.removeSettled();
+    // The next command of a group may have waited for one of them, whose preparation may never end.
+    this.#start();
   }
 
   #endSlowWait(): void {

@@ -76,12 +76,20 @@ export class CommandQueue {
     return taken;
   }
 
-  /** Puts commands that were taken in front of the others of their owners, because they came before them. */
+  /**
+   * Puts commands that were taken in front of the others of their owners, because they came before them. For the same
+   * reason, their owners are the first in the next plan: otherwise, another owner could always change their subject first.
+   * A command that is still being prepared gives its owner no such turn.
+   */
   putBack(commands: readonly QueuedCommand[]): void {
+    if (commands.length === 0) return;
     for (const [owner, earlier] of Map.groupBy(commands, ({ command }) => command.owner)) {
       this.#byOwner.set(owner, earlier.concat(this.#byOwner.get(owner) ?? []));
     }
     this.#length += commands.length;
+    const ready = commands.filter(({ isPreparing }) => !isPreparing);
+    const owners = new Set(ready.map(({ command }) => command.owner)).union(this.#byOwner);
+    this.#byOwner = new Map(Array.from(owners, (owner) => [owner, this.#byOwner.get(owner)!]));
   }
 
   /** Removes the commands that have their outcomes. */

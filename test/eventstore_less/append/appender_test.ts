@@ -669,6 +669,46 @@ Deno.test("append() accepts and soon commits each command of an owner while anot
   assertGreater(outcomes.overloaded, 500);
 });
 
+Deno.test("append() soon decides a refusal about a pet that the requests of another key change in each commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { runtime } = service;
+  assertEquals((await service.add(REX)).status, 201);
+  const { token } = await issueApiKey(service, { label: "other" });
+  store.onCommit = slowly(runtime, 10);
+  const changes: Promise<Response>[] = [];
+  let isOver = false;
+  const changeOften = async () => {
+    while (!isOver) {
+      changes.push(service.change(1, { name: `Rex ${changes.length}` }));
+      await sleep(runtime, 3);
+    }
+  };
+  void changeOften();
+  await runtime.advance(15);
+  const headers = { authorization: `Bearer ${token}`, "if-match": '"1f2e"' };
+  const startedAt = runtime.monotonicNow();
+  const refused = await inSteps(runtime, service.change(1, { name: "Max" }, headers));
+  await assertError(refused, { status: 412, code: "precondition_failed" });
+  assertLessOrEqual(runtime.monotonicNow() - startedAt, 50);
+  isOver = true;
+  const statuses = (await runtime.settle(Promise.all(changes))).map(({ status }) => status);
+  assertEquals([...new Set(statuses)], [200]);
+});
+
+Deno.test("append() takes the next command of a group when the one before it is rejected while it is being prepared", async () => {
+  await using opened = await open();
+  const { appender, runtime } = opened.service;
+  const group = "one a commit";
+  const prepare = () => new Promise<never>(() => {});
+  const stuck = appender.append({ ...NOTHING, group, prepare }).catch(serviceErrorCode);
+  await runtime.advance(APPEND_LIMIT_MS - 1_000);
+  const next = appender.append({ ...addition(opened.service), group });
+  assertEquals(await runtime.settle(stuck), "store_unavailable");
+  const { events } = await runtime.settle(next);
+  assertEquals(events.length, 1);
+});
+
 type Opened = Awaited<ReturnType<typeof open>>;
 
 function slowly(runtime: TestService["runtime"], ms: number): CommitFault {

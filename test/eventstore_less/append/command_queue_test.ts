@@ -57,6 +57,15 @@ Deno.test("putBack() puts commands in front of those that came after them", () =
   assertEquals(queue.commands.find((it) => it.command.owner === "a"), first);
 });
 
+Deno.test("putBack() makes the owners of commands the first of the next plan, but not of those that are being prepared", () => {
+  const { queue } = queueOf("a b c");
+  const [first, second, third] = queue.take(3);
+  for (const owner of ["d", "c", "a"]) queue.add(queuedOf({ owner }));
+  first.prepareOn({ head: EMPTY_HEAD, versionstamp: null });
+  queue.putBack([first, second, third]);
+  assertEquals(queue.take(9).map((it) => it.command.owner).join(" "), "b c d a c");
+});
+
 Deno.test("add() to a full queue refuses the newest command of the owner that has the most", async () => {
   const queue = new CommandQueue();
   const ofOne = Array.from({ length: QUEUE_LIMIT }, () => queuedOf({ owner: "one" }));
