@@ -27,7 +27,12 @@ export class CommandQueue {
 
   /** Whether take() would take any command. */
   get canTake(): boolean {
-    return !this.#candidates().next().done;
+    if (this.#length === 0) return false;
+    const groups = this.#groupsInPreparation();
+    for (const commands of this.#byOwner.values()) {
+      if (commands.some((queued) => canBePlanned(queued, groups))) return true;
+    }
+    return false;
   }
 
   /**
@@ -59,16 +64,22 @@ export class CommandQueue {
 
   /** Takes at most `count` commands, of each owner in turn, but of each group only the first. */
   take(count: number): QueuedCommand[] {
-    const taken = this.#candidates().take(count).toArray();
-    const served = new Set<Owner>();
-    for (const { command: { owner } } of taken) {
-      // The owner of the last command comes last in the next plan.
-      served.delete(owner);
-      served.add(owner);
+    const groups = this.#groupsInPreparation();
+    const taken: QueuedCommand[] = [];
+    const lines = Array.from(this.#byOwner, ([owner, commands]) => new Line(owner, commands));
+    let waiting = lines;
+    while (waiting.length > 0 && taken.length < count) {
+      for (const line of waiting.slice(0, count - taken.length)) {
+        const queued = line.next(groups);
+        if (queued === undefined) continue;
+        taken.push(queued);
+        line.servedLast = taken.length;
+      }
+      waiting = waiting.filter(({ hasEnded }) => !hasEnded);
     }
-    const isTaken = new Set(taken);
-    for (const owner of served) {
-      const rest = this.#byOwner.get(owner)!.filter((queued) => !isTaken.has(queued));
+    const served = lines.filter(({ servedLast }) => servedLast > 0);
+    // The owner of the last command comes last in the next plan.
+    for (const { owner, rest } of served.sort((one, other) => one.servedLast - other.servedLast)) {
       this.#byOwner.delete(owner);
       if (rest.length > 0) this.#byOwner.set(owner, rest);
     }
@@ -103,38 +114,59 @@ export class CommandQueue {
     }
   }
 
-  /** The commands that can be planned, of each owner in turn. */
-  #candidates(): Generator<QueuedCommand> {
+  /** The groups that have a command that is still being prepared. */
+  #groupsInPreparation(): Set<string> {
     const groups = new Set<string>();
-    for (const { isPreparing, command: { group } } of this.commands) {
-      if (isPreparing && group !== undefined) groups.add(group);
+    for (const commands of this.#byOwner.values()) {
+      for (const { isPreparing, command: { group } } of commands) {
+        if (isPreparing && group !== undefined) groups.add(group);
+      }
     }
-    return inTurn([...this.#byOwner.values()].map((commands) => plannable(commands, groups)));
+    return groups;
   }
 }
 
-/** The commands that are not being prepared, and do not wait for one of their group. Adds theirs to `groups`. */
-function* plannable(
-  commands: readonly QueuedCommand[],
-  groups: Set<string>,
-): Generator<QueuedCommand> {
-  for (const queued of commands) {
-    const { isPreparing, command: { group } } = queued;
-    const waitsForGroup = group !== undefined && groups.has(group);
-    if (isPreparing || waitsForGroup) continue;
-    if (group !== undefined) groups.add(group);
-    yield queued;
-  }
+/** Whether a command is not being prepared, and does not wait for one of its group. */
+function canBePlanned(
+  { isPreparing, command: { group } }: QueuedCommand,
+  groups: ReadonlySet<string>,
+): boolean {
+  return !isPreparing && (group === undefined || !groups.has(group));
 }
 
-/** One value of each generator in turn, until all have ended. */
-function* inTurn<T>(generators: readonly Generator<T>[]): Generator<T> {
-  const rest = new Set(generators);
-  while (rest.size > 0) {
-    for (const generator of rest) {
-      const { done, value } = generator.next();
-      if (done) rest.delete(generator);
-      else yield value;
+/** The commands of an owner, while some of them are taken in their order. */
+class Line {
+  readonly owner: Owner;
+  #commands: readonly QueuedCommand[];
+  #next = 0;
+  #left: QueuedCommand[] = [];
+  /** The number of commands that were taken when one of this owner was taken last; 0 before the first one. */
+  servedLast = 0;
+
+  constructor(owner: Owner, commands: readonly QueuedCommand[]) {
+    this.owner = owner;
+    this.#commands = commands;
+  }
+
+  /** The next command that can be planned. Adds its group to those that have one. */
+  next(groups: Set<string>): QueuedCommand | undefined {
+    while (!this.hasEnded) {
+      const queued = this.#commands[this.#next];
+      this.#next++;
+      if (canBePlanned(queued, groups)) {
+        if (queued.command.group !== undefined) groups.add(queued.command.group);
+        return queued;
+      }
+      this.#left.push(queued);
     }
+  }
+
+  get hasEnded(): boolean {
+    return this.#next === this.#commands.length;
+  }
+
+  /** Those that were not taken. */
+  get rest(): QueuedCommand[] {
+    return [...this.#left, ...this.#commands.slice(this.#next)];
   }
 }
