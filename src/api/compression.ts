@@ -21,7 +21,7 @@ const LARGE_LENGTH = 160 * 1024;
 /** Level 6 takes two to three times as long and saves 2 to 18 % of the bytes. */
 const LARGE_LEVEL = 3;
 
-/** What keeps the gzip of its body. */
+/** An object that keeps the gzip of its body. */
 interface GzipHolder {
   cachedGzip?: Promise<Uint8Array>;
 }

@@ -15,10 +15,10 @@ const WAIT_LIMIT_MS = 500;
  */
 const EXTRA_STEPS = 2.5;
 
-/** Others wait for no longer step, so its plan had too many commands. */
+/** If a step takes longer, its plan has too many commands: the others do not wait so long for its commit. */
 const PLAN_LIMIT_MS = WAIT_LIMIT_MS / EXTRA_STEPS;
 
-/** What remains of the longest turn of another instance with each turn: the next one may be that of a faster instance. */
+/** Each turn shortens the longest known one to this part, because the next turn may be that of a faster instance. */
 const TURN_DECAY = 0.9;
 
 /** Number of looks at the head in the time of a step. */

@@ -5,7 +5,7 @@ import type { Ends } from "./http_request.ts";
 /** Number of requests of all connections that may wait at a time. Each takes some 2 KB. */
 const WAITING_LIMIT = 10_000;
 
-/** What came while a request before it had no response yet. */
+/** A request, or the end of the connection, that waits for the responses to the requests before. */
 interface Waiting {
   /** The response to a request. `undefined` for what ends the connection, after which nothing begins. */
   response: ServerResponse | undefined;

@@ -77,7 +77,7 @@ export class HttpRequest implements ServiceRequest {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       const response = this.#response;
-      // Of a client whose side is over, nothing would tell that it goes away. So it waits for nothing, as on Deno.
+      // If the side of the client is over, Node does not say when the client is gone. So nothing waits for it, as on Deno.
       if (response.destroyed || this.#ends.isOver) gone.abort();
       response.once("close", () => {
         if (!response.writableFinished) gone.abort();
