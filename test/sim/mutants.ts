@@ -54,7 +54,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/append/command_queue.ts": {
     "two names are decided on the same names in one commit": {
-      plannable: ["group !== undefined && groups.has(group)", "false"],
+      canBePlanned: ["!groups.has(group)", "true"],
     },
   },
   "src/eventstore_less/append/preparation.ts": {
