@@ -347,7 +347,7 @@ test("section 4: a character that needs no encoding means the same in a path if 
   for (const [encoded, plain] of paths) {
     assertEquals(await answer(send(encoded)), await answer(send(plain)), encoded);
   }
-  for (const path of ["/%64ocs", "/%77indow", "/window/%77indow%2Ejs", "/openapi%2ejson"]) {
+  for (const path of ["/%64ocs", "/openapi%2ejson"]) {
     assertEquals((await answer(sendBare(path)))[0], 200, path);
   }
   const unknown = { status: 404, code: "not_found" };
