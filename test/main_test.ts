@@ -90,28 +90,30 @@ test("start: one line says what is served, and warnings if the store is new or h
   assertEquals(warnings(opened), []);
 });
 
-test("start: with NEW_STORE=refuse, a store that is missing or has no events is refused, and stays as it is", async () => {
+test("start: without NEW_STORE=make, a store that is missing or has no events is refused, and stays as it is", async () => {
   await using temp = await TempStore.make();
   const { folder, kvPath } = temp;
   const fails = (reason: string, path: string) => {
     const advice =
-      "; if there should be data, correct the setting, or mount the disk of the store;";
-    const line = new RegExp(
-      `^error: Cannot open the store ${path} \\(KV_PATH\\): ${reason}${advice} .*\n$`,
-    );
-    const env = { PORT: "0", NEW_STORE: "refuse" };
-    return expectTaskFails(2, line, ["start"], { kvPath: path, env });
+      "; if there should be data, correct the setting, or mount the disk of the store; if not, make the store with " +
+      "deno task keys issue --label TEXT, or restore";
+    const line = `error: Cannot open the store ${path} (KV_PATH): ${reason}${advice}\n`;
+    const env = { PORT: "0", NEW_STORE: "" };
+    return expectTaskFails(2, RegExp(`^${RegExp.escape(line)}$`), ["start"], { kvPath: path, env });
   };
   await fails("there is no such file", kvPath);
   await fails("there is no such file", `${folder}/unmounted/pets.sqlite3`);
   await Deno.writeTextFile(kvPath, "");
   await fails("it is empty", kvPath);
   assertEquals((await Deno.stat(kvPath)).size, 0);
+  assertEquals(await Array.fromAsync(Deno.readDir(folder), ({ name }) => name), ["pets.sqlite3"]);
   await temp.use(async () => {});
   await fails("it has no events", kvPath);
   await temp.issueApiKey();
-  await using service = await ServiceProcess.start(kvPath, { NEW_STORE: "refuse" });
-  assertEquals(await service.stop(), 0);
+  for (const NEW_STORE of ["", "refuse"]) {
+    await using service = await ServiceProcess.start(kvPath, { NEW_STORE });
+    assertEquals(await service.stop(), 0);
+  }
 });
 
 test("start: only the folder of the default store is created", () =>

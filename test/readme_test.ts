@@ -2,8 +2,8 @@ import { globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
-import { permissions, testNeeding } from "./support/test_needing.ts";
-import { expectDone, install } from "./support/third_party_tools.ts";
+import { permissions, PROCESSES, testNeeding } from "./support/test_needing.ts";
+import { expectDone, install, run } from "./support/third_party_tools.ts";
 
 const test = testNeeding(permissions("read"));
 
@@ -58,6 +58,29 @@ testNeeding(COMMANDS)(
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
     assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
+  },
+);
+
+testNeeding(PROCESSES)(
+  "README: it begins with the commands that run the service and its tests, each once, and .ci/run fails without one",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+    const [first] = blocksOf(readme, "sh");
+    const commands = first.split("\n").map((line) => line.replace(/ *#.*/, "")).filter(Boolean);
+    const npx = "npx -y deno@2.9.6";
+    assertEquals(commands, [`${npx} task dev`, `${npx} task test`, `${npx} test`]);
+    for (const command of commands) {
+      const uses = readme.split("\n").filter((line) => line.replace(/ *#.*/, "") === command);
+      assertEquals([command, uses.length], [command, 1]);
+      await using temp = await TempStore.make();
+      await Deno.mkdir(`${temp.folder}/.ci`);
+      await Deno.copyFile(new URL(".ci/run", ROOT), `${temp.folder}/.ci/run`);
+      const without = readme.replace(RegExp(`^${RegExp.escape(command)} +#.*\n`, "m"), "");
+      await Deno.writeTextFile(`${temp.folder}/README.md`, without);
+      const { code, output } = await run("bash", [`${temp.folder}/.ci/run`]);
+      assertEquals(code, 1);
+      assertMatch(output, /^README\.md must have one command that runs [a-z ]+/);
+    }
   },
 );
 

@@ -11,14 +11,14 @@ import {
   StoreDamagedError,
 } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
 import { expectAcceptable } from "../cli/with_reader.ts";
 import { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** Audits the configured store, also if its file is damaged. */
 export async function auditStore(options: AuditOptions): Promise<AuditReport> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   if (location.kind === "file") return await auditFile(location, options);
   const readExpiringRecords = expiringRecordsOf(location);
   return await withRetryingStore(

@@ -9,10 +9,12 @@ import {
   formatCounted,
   PublishedLog,
   readPublished,
+  realPath,
+  replaceableAt,
+  replaceFile,
 } from "eventstore-less/tools";
 import { reasonOf } from "eventstore-less";
-import { statOf } from "eventstore-less/store";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { withLog } from "../cli/log_source.ts";
@@ -23,7 +25,8 @@ import { auditStore } from "./audit_store.ts";
 
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
-  async run({ json = false, checkpoint: path, published: folder, file }) {
+  async run({ json = false, checkpoint: name, published: folder, file }) {
+    const path = name === undefined ? undefined : realPath(name);
     const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
     const published = folder === undefined ? undefined : openPublished(folder);
     const options = { checkpoint, published, progress: progressOf("Auditing", "events") };
@@ -40,7 +43,10 @@ await runCommand(COMMANDS.audit, {
     await print(escapeInvisible(text));
     if (report.faults.length > 0) return EXIT.refused;
     if (report.unfinished !== undefined) return EXIT.noResult;
-    if (path !== undefined) await writeCheckpoint(path, report);
+    if (path !== undefined) {
+      const { position, hash } = report;
+      await replaceFile(path, `${JSON.stringify({ position, hash })}\n`);
+    }
   },
 });
 
@@ -61,25 +67,11 @@ function openPublished(folder: string): PublishedLog {
 async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined> {
   // Otherwise, a checkpoint could not be written after the audit.
   await stat(dirname(path));
-  if (await statOf(path) === undefined) return undefined;
+  if (await replaceableAt(path) === undefined) return undefined;
   const text = await readFile(path, "utf8");
   try {
     return AuditCheckpoint.parse(JSON.parse(text));
   } catch {
     throw new Error(`${path} does not contain a checkpoint`);
-  }
-}
-
-/** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */
-async function writeCheckpoint(path: string, { position, hash }: AuditReport): Promise<void> {
-  // In the same folder, because a rename is atomic only within a file system.
-  const draft = `${path}.${crypto.randomUUID()}.tmp`;
-  try {
-    const text = `${JSON.stringify({ position, hash })}\n`;
-    await writeFile(draft, text, { flag: "wx", flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
   }
 }

@@ -4,6 +4,7 @@ import {
   formatCounted,
   isDamage,
   lockFile,
+  realPath,
   RefusedError,
 } from "eventstore-less/tools";
 import {
@@ -19,7 +20,7 @@ import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { print, retryingStore, runCommand, say, UsageError } from "../cli/run_command.ts";
@@ -48,13 +49,13 @@ await runCommand(COMMANDS.backup, {
   endsBySignal: () => isFollowing,
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
-    const { store } = readStoreConfig();
+    path = realPath(name);
+    const store = configuredStore();
     const isOfStore = (end: string) =>
-      store.kind === "file" && resolve(store.path) + end === resolve(name);
+      store.kind === "file" && resolve(store.path) + end === resolve(path);
     if (FILES_OF_SQLITE.some(isOfStore)) {
       throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
-    path = name;
     isFollowing = follow;
     await withReader(appendNew);
   },

@@ -2,7 +2,7 @@
 
 import { commandName } from "eventstore-less";
 import type { parseArgs } from "node:util";
-import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
+import { DEV_DEFAULTS, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 export interface Command {
   /** Describes the command, as `deno task` lists it. */
@@ -53,7 +53,7 @@ export const COMMANDS = {
       "--seed N": "first adds N samples",
     },
     variables: SERVICE,
-    defaults: { HOST: DEV_HOST },
+    defaults: DEV_DEFAULTS,
   },
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
@@ -151,7 +151,7 @@ export const COMMANDS = {
   },
   schema: {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
-    details: `The service creates them at its first start. If its role must not create tables, run
+    details: `The first key or a restore creates them. If their role must not create tables, run
       the SQL as a role that owns the database, and let the service use a role with fewer rights.`,
     usage: ["schema [--role NAME] > schema.sql"],
     examples: () => ["psql --single-transaction --file schema.sql postgres://owner@host/database"],

@@ -24,10 +24,11 @@ import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { writeStdout } from "this-runtime/stdio.ts";
-import { expectFullName, readStoreConfig } from "../../src/settings/config.ts";
+import { expectFullName } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
+import { configuredStore } from "./configured_store.ts";
 import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
 
@@ -102,7 +103,7 @@ export async function withInstance<T>(
     Pick<OpenOptions, "create" | "accept">
   > = {},
 ): Promise<T> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   const isNew = create && await isMissingFile(location);
   return await withStore({ create, accept }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
@@ -136,7 +137,7 @@ async function withStore<T>(
   options: Partial<OpenOptions>,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readStoreConfig().store, {
+  const store = await openStore(configuredStore(), {
     create: false,
     program: APPLICATION.dashedName,
     accept: (store) => acceptLog(APPLICATION, store),

@@ -15,7 +15,7 @@ import {
   StoreRefusedError,
 } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { configuredStore } from "./configured_store.ts";
 import { withInstance } from "./run_command.ts";
 
 /**
@@ -23,7 +23,7 @@ import { withInstance } from "./run_command.ts";
  * it opens a file without Deno KV, which ends the process at some damages.
  */
 export async function withReader<T>(use: (instance: Instance) => Promise<T>): Promise<T> {
-  const { store: location } = readStoreConfig();
+  const location = configuredStore();
   if (location.kind !== "file") {
     return await withInstance(use, {
       accept: (store) => acceptUnlessRestoring(APPLICATION, store),

@@ -4,6 +4,7 @@ import { commandName, reasonOf } from "eventstore-less";
 import {
   hostName,
   isMissingFile,
+  locateStore,
   OpenStoreError,
   type StoreLocation,
   storeName,
@@ -40,13 +41,13 @@ endWithParent();
 
 try {
   const config = readDevConfig();
-  const { store } = config;
+  const store = locateStore(config.store);
   if (reset && store.kind === "file" && !await isMissingFile(store)) {
     // Throws if a service may be using the store, because its address is in use.
     await findPort(config);
     await moveAway(store.path);
   }
-  await serve(config, async (service, address) => {
+  await serve({ ...config, store }, async (service, address) => {
     const token = await keptToken(service, keyPathOf(store));
     const origin = originOf(address);
     await addSamples(origin, token, Number(seed));

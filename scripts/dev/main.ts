@@ -35,7 +35,7 @@ let hasTypeErrors = false;
 await runCommand(COMMANDS.dev, {
   async run({ reset = false, seed }) {
     const { store } = readDevConfig();
-    if (reset && (store.kind !== "file" || !store.isDefault)) {
+    if (reset && (store.kind !== "named_file" || !store.isDefault)) {
       const path = VARIABLES.KV_PATH.default;
       throw new UsageError(`--reset works only on ${path}: unset KV_PATH and DATABASE_URL`);
     }

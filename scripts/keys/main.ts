@@ -9,7 +9,7 @@ import {
 } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
-import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
 import {
@@ -21,6 +21,7 @@ import {
 } from "../../src/keys/write_api_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { print, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
@@ -45,7 +46,7 @@ await runCommand(COMMANDS.keys, {
   },
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
-    if (readStoreConfig().store.kind === "memory") {
+    if (configuredStore().kind === "memory") {
       throw new ConfigError("KV_PATH must not be :memory:, which keeps no key; set it to a file");
     }
     expectUsage(action, flags, keyId);
@@ -120,10 +121,11 @@ async function issueShown<T>(issue: (show: ShowApiKey) => Promise<T>): Promise<T
 async function list(flags: Flags): Promise<void> {
   const { json = false, "last-use": showsUse = false } = flags;
   const apiKeys: ListedApiKey[] = await withInstance(async ({ store, heads }) => {
-    const { head } = await heads.fresh();
-    const apiKeys = await listApiKeys(store, head);
+    const { position, apiKeys } = await heads.use(async ({ head }) => {
+      return { position: head.position, apiKeys: await listApiKeys(store, head) };
+    });
     if (!showsUse) return apiKeys;
-    const uses = await lastUses(store, head.position).catch((error) => {
+    const uses = await lastUses(store, position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });

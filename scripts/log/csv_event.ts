@@ -4,7 +4,7 @@ import { type StoredLine, subjectOf } from "eventstore-less";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { z } from "zod";
-import { csvLine, withoutFormula } from "../../src/window/csv/csv_line.ts";
+import { type CsvCell, csvLine } from "../../src/encoding/csv_line.ts";
 
 /** The members without a column: the subject says the ids, and the hash of a token says nothing to people. */
 const WITHOUT_COLUMN = ["id", "keyId", "tokenHash"];
@@ -35,14 +35,14 @@ export function csvEvent(
   event: RecordedEvent | undefined,
   labels: ReadonlyMap<string, string>,
 ): string {
-  if (event === undefined) return csvLine([String(position), "", "not an event"]);
+  if (event === undefined) return csvLine([position, "", "not an event"]);
   return csvLine([
-    String(position),
+    position,
     event.time,
     event.type,
     subjectOf(APPLICATION, event),
     event.actor,
-    cellOf(labels.get(event.actor)),
+    labels.get(event.actor) ?? "",
     ...DATA_COLUMNS.map((column) => cellOf(valueIn(event.data, column))),
   ]);
 }
@@ -53,12 +53,9 @@ function valueIn(data: object, column: string): unknown {
   }, data);
 }
 
-/** A spreadsheet that separates by semicolons begins a cell after each of these, also within a quoted text. */
-const BEGINS_CELL = /(?<=[;\r\n])/;
-
-/** The text of a cell. If the animal did not have a field before the change, its former value is `none`. */
-function cellOf(value: unknown): string {
+/** If the animal did not have a field before the change, its former value is `none`. */
+function cellOf(value: unknown): CsvCell {
   if (value === null) return "none";
-  if (typeof value !== "string") return String(value ?? "");
-  return value.split(BEGINS_CELL).map(withoutFormula).join("");
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  return isNumber ? value : String(value ?? "");
 }

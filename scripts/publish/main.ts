@@ -6,15 +6,15 @@ import {
   isKeyName,
   publishLog,
   readPublished,
+  realPath,
   WritableFolder,
 } from "eventstore-less/tools";
 import { LogDamagedError } from "eventstore-less";
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { realpathSync } from "node:fs";
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, relative, resolve } from "node:path";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, relative } from "node:path";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
@@ -25,29 +25,24 @@ await runCommand(COMMANDS.publish, {
   refusals: [LogDamagedError],
   interrupt: () =>
     "Interrupted. What was published before is still complete. Run the same command again.",
-  async run(flags, [dir]) {
+  async run(flags, [name]) {
+    const dir = name && realPath(name);
     if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
     if (!dir) throw new UsageError("A folder is required, in which the log is published");
     if (!flags.key) throw new UsageError("--key is required; --new-key makes one");
-    await publish(dir, flags.key, flags);
+    await publish(dir, realPath(flags.key), flags);
   },
 });
 
 /** Makes an Ed25519 key, in PKCS #8 PEM, in a new file that only its owner can read. */
 async function makeKey(path: string, dir: string | undefined): Promise<void> {
+  expectSecret(path, dir);
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   await writeFile(path, pem, { flag: "wx", mode: 0o600 }).catch((error) => {
     if (error.code !== "EEXIST") throw error;
     throw new Error(`${path} exists already; a key is never overwritten`);
   });
-  try {
-    // Not before, because symbolic links can only be followed to a file that exists.
-    expectSecret(path, dir);
-  } catch (error) {
-    await rm(path);
-    throw error;
-  }
   say(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
 }
 
@@ -86,7 +81,7 @@ function expectSecret(keyPath: string, dir: string | undefined): void {
   if (dir !== undefined && isInside(keyPath, dir)) {
     throw new UsageError("The key must not be in the folder that is published");
   }
-  const { store } = readStoreConfig();
+  const store = configuredStore();
   if (store.kind !== "file") return;
   if (isInside(keyPath, dirname(store.path))) {
     throw new UsageError("The key must not be in the folder of the store (KV_PATH), nor below it");
@@ -97,18 +92,8 @@ function expectSecret(keyPath: string, dir: string | undefined): void {
 }
 
 function isInside(path: string, folder: string): boolean {
-  const way = relative(realPathOf(folder), realPathOf(path));
+  const way = relative(realPath(folder), realPath(path));
   return way !== ".." && !way.startsWith("../");
-}
-
-/** The path without symbolic links, if it exists. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return resolve(path);
-    throw error;
-  }
 }
 
 /** No message contains any of the key. */

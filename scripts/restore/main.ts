@@ -20,8 +20,9 @@ import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
-import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
+import { ConfigError } from "../../src/settings/config.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { expectSubject, parseCount, parseTime } from "../cli/flag_values.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
@@ -51,7 +52,7 @@ await runCommand(COMMANDS.restore, {
     }
     const end = { position: parseCount("--to", to, 1), time: parseTime("--until", until) };
     for (const subject of subjects) expectSubject("--redact", subject);
-    const { store } = readStoreConfig();
+    const store = configuredStore();
     if (store.kind === "memory") {
       throw new ConfigError(
         "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
@@ -156,7 +157,7 @@ async function redact(source: Export, original: LogVerifier, subjects: readonly 
   }
   say(
     "The old store, its backups and its exports still have the data. A request that is sent again " +
-      "with the Idempotency-Key of such an event gets 409.",
+      "with the Idempotency-Key of such an event and the erased text gets 409; a removal gets 204.",
   );
   const plain = () => redacted(APPLICATION, source, original.head, subjects);
   return { source: plain, verified, kept: first - 1 };

@@ -1,8 +1,10 @@
 /**
  * `deno task start`: runs the service as one process, or, with `PROCESSES`, the supervisor of several. On Deno, the task
- * chooses the permissions by the same rule: the supervisor may run programs, and cannot open the store.
+ * chooses the permissions by the same rule: the supervisor may run programs, and cannot open the store. It finds the file
+ * of the store for all its processes, so that a symbolic link which moves later never lets them serve two stores.
  */
 
+import { locateStore } from "eventstore-less/store";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
@@ -11,9 +13,10 @@ import { beginCommand } from "../cli/help.ts";
 
 beginCommand(COMMANDS.start);
 await runProgram(async () => {
-  const config = readServiceConfig();
-  const { processes, supervisor } = config;
+  const settings = readServiceConfig();
+  const { processes, supervisor } = settings;
   endWithParent(supervisor);
+  const config = { ...settings, store: locateStore(settings.store) };
   if (processes !== undefined && supervisor === undefined) {
     const { supervise } = await import("./supervisor.ts");
     return await supervise(processes, config);

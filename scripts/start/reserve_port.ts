@@ -9,7 +9,9 @@ import { findPort } from "../cli/find_port.ts";
  * supervisor holds the UDP port of the same number, which the system gives to one program only, and takes back when
  * that program ends. Rejects with `ListenError` if the port is in use.
  */
-export async function reservePort(config: ServiceConfig): Promise<number> {
+export async function reservePort(
+  config: Pick<ServiceConfig, "hostname" | "port">,
+): Promise<number> {
   const port = await findPort(config);
   const { hostname } = config;
   const socket = createSocket(hostname?.includes(":") ? "udp6" : "udp4");
@@ -19,7 +21,9 @@ export async function reservePort(config: ServiceConfig): Promise<number> {
   } catch (error) {
     throw new ListenError(config, error);
   }
-  // It gets no datagrams, so it keeps no program running.
+  // Without a listener, an error of the socket would end the supervisor. Anybody can send it datagrams.
+  socket.on("error", () => {});
+  // Nothing reads its datagrams, so it keeps no program running.
   socket.unref();
   return port;
 }

@@ -5,14 +5,17 @@ import process from "node:process";
 import { isatty } from "node:tty";
 import { serviceCommand } from "this-runtime/service_command.ts";
 import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
-import type { ServiceConfig } from "../../src/settings/config.ts";
+import type { LocatedConfig } from "../../src/settings/config.ts";
 import { type ChildProcess, KeptProcess } from "./kept_process.ts";
 import { reservePort } from "./reserve_port.ts";
 
 /** Resolves to the highest exit code of `count` processes when all have ended. Rejects with `ListenError`. */
-export async function supervise(count: number, config: ServiceConfig): Promise<number> {
+export async function supervise(count: number, config: LocatedConfig): Promise<number> {
   const port = await reservePort(config);
-  const start = (number: number) => startProcess(number, port);
+  const { store } = config;
+  // The environment may name the file by a symbolic link.
+  const file: Record<string, string> = store.kind === "file" ? { KV_PATH: store.path } : {};
+  const start = (number: number) => startProcess(number, port, file);
   const processes = Array.from({ length: count }, (_, index) => new KeptProcess(index + 1, start));
   const stop = (signal: NodeJS.Signals) => {
     for (const it of processes) it.stop(signal);
@@ -50,11 +53,16 @@ async function restartAll(processes: KeptProcess[]): Promise<void> {
   stderrLogger("info", "restarted", { processes: processes.length });
 }
 
-function startProcess(number: number, port: number): ChildProcess {
+function startProcess(
+  number: number,
+  port: number,
+  variables: Record<string, string>,
+): ChildProcess {
   const [program, args] = serviceCommand();
   return spawn(program, args, {
     env: {
       ...process.env,
+      ...variables,
       PORT: String(port),
       SUPERVISED_PROCESS: String(number),
       SUPERVISOR_PID: String(process.pid),

@@ -1,6 +1,6 @@
 import { parseIdempotencyKey } from "../api/requests/idempotency_key.ts";
-import { parseExpected } from "../api/requests/if_match.ts";
 import { parseQuery } from "../api/requests/query.ts";
+import { parseConditions } from "../api/requests/write_conditions.ts";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 import { petIdOf } from "./pet_id.ts";
 
@@ -9,6 +9,6 @@ export function parseTarget({ headers, path, search }: ServiceRequest) {
   if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);
   const idempotencyKey = parseIdempotencyKey(headers);
-  const isExpected = parseExpected(headers);
-  return { petId, idempotencyKey, isExpected };
+  const conditions = parseConditions(headers);
+  return { petId, idempotencyKey, ...conditions };
 }

@@ -94,6 +94,7 @@ export const PETS: Collection<PetEventBody> = {
   events: PET_EVENTS,
   personal: PERSONAL_PET_FIELDS,
   kinds: PET_KINDS,
+  hadUnnamedCounts: true,
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,
   summaryOf: (counts) => ({ pets: petsIn(counts) }),

@@ -3,8 +3,8 @@ import { ERRORS_OF_ALL, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { HEADERS_OF_REMOVALS } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
-import { IF_MATCH } from "../api/requests/if_match.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
+import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
 import { removedResponse } from "../api/written_response.ts";
 import { PET_ID, PETS_TAG } from "./described_pets.ts";
 import { parseTarget } from "./parse_target.ts";
@@ -21,7 +21,7 @@ export const removePet: Operation<RemovePetDeps> = {
   tag: PETS_TAG,
   summary: "Remove an animal",
   description: "Removes an animal for ever. Its `id` is not used again.",
-  parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
+  parameters: [PET_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
   responses: {
     204: {
       description: "The animal was removed, by this request or by an earlier one with the same key",

@@ -5,9 +5,9 @@ import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/d
 import { ACCEPT_PATCH_HEADER, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
-import { IF_MATCH } from "../api/requests/if_match.ts";
 import { parsePatch } from "../api/requests/parse_body.ts";
 import { type BodyReader, PATCH_TYPES } from "../api/requests/request_body.ts";
+import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
 import { writtenResponse } from "../api/written_response.ts";
 import { EXAMPLE_PET, PET, PET_ID, PET_PATCH, PETS_TAG } from "./described_pets.ts";
 import { parseTarget } from "./parse_target.ts";
@@ -29,7 +29,7 @@ export const updatePet: Operation<UpdatePetDeps> = {
     "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values. If nothing changes, " +
     "the `Idempotency-Key` is not remembered, so a retry after a change by another client is carried out. With " +
     "`If-Match`, too, this retry gets 412.",
-  parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
+  parameters: [PET_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
   body: {
     description: "The fields to change, with their new values",
     schema: PET_PATCH,

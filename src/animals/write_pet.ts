@@ -14,17 +14,20 @@ import {
   type Pet,
   type PetPatch,
 } from "../../events/pet.ts";
-import { type WriteDeps, type WriteRequest, writeWithKey } from "../keys/write_with_key.ts";
+import {
+  type Expectations,
+  type WriteDeps,
+  type WriteRequest,
+  writeWithKey,
+} from "../keys/write_with_key.ts";
 import type { PetReader, ProvenPet } from "./pet_reader.ts";
 
 export interface WritePetDeps extends WriteDeps {
   pets: PetReader;
 }
 
-export interface RemovePetRequest extends WriteRequest {
+export interface RemovePetRequest extends WriteRequest, Expectations {
   petId: number;
-  /** Whether the pet with that JSON text is one that the client expects to change or to remove. */
-  isExpected?: (petText: string) => boolean;
 }
 
 export interface UpdatePetRequest extends RemovePetRequest {
@@ -82,12 +85,12 @@ export function updatePet(deps: WritePetDeps, request: UpdatePetRequest): Promis
 }
 
 export function changeRule(
-  { petId, patch, isExpected }: Omit<UpdatePetRequest, "token">,
+  { petId, patch, ...expectations }: Omit<UpdatePetRequest, "token">,
 ): PetRule {
   return {
     petId,
     decide(_head, before) {
-      const { pet, position } = expectPet(before, isExpected);
+      const { pet, position } = expectPet(before, expectations);
       const after = patchPet(pet, patch);
       const previous = formerValuesOf(pet, after);
       if (Object.keys(previous).length === 0) return undefined;
@@ -106,11 +109,11 @@ export function removePet(deps: WritePetDeps, request: RemovePetRequest): Promis
   return writePet(deps, request, removalRule(request));
 }
 
-export function removalRule({ petId, isExpected }: Omit<RemovePetRequest, "token">): PetRule {
+export function removalRule({ petId, ...expectations }: Omit<RemovePetRequest, "token">): PetRule {
   return {
     petId,
     decide(_head, before) {
-      const { pet, position } = expectPet(before, isExpected);
+      const { pet, position } = expectPet(before, expectations);
       return { type: "PetRemoved", data: pet, predecessor: position };
     },
     isOutcome: ({ type, data }) => type === "PetRemoved" && data.id === petId,
@@ -118,16 +121,20 @@ export function removalRule({ petId, isExpected }: Omit<RemovePetRequest, "token
 }
 
 /** Throws unless the pet exists and is what the client expects. */
-function expectPet(
-  before: PetState | undefined,
-  isExpected: ((petText: string) => boolean) | undefined,
-): PetState {
+function expectPet(before: PetState | undefined, expectations: Expectations): PetState {
+  const { isExpected, isExcluded } = expectations;
   if (before === undefined) {
     throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
   }
-  if (isExpected === undefined || isExpected(encodePet(before.pet))) return before;
-  const message = "The animal has changed since you read it: read it again";
-  throw new ServiceError("precondition_failed", message);
+  if (isExpected !== undefined && !isExpected(encodePet(before.pet))) {
+    const message = "The animal has changed since you read it: read it again";
+    throw new ServiceError("precondition_failed", message);
+  }
+  if (isExcluded?.(encodePet(before.pet))) {
+    const message = "The animal is in a state that If-None-Match excludes";
+    throw new ServiceError("precondition_failed", message);
+  }
+  return before;
 }
 
 /** Carries out a request, and returns the pet after it, or the one that it has removed. */

@@ -21,6 +21,11 @@ const LARGE_LENGTH = 160 * 1024;
 /** Level 6 takes two to three times as long and saves 2 to 18 % of the bytes. */
 const LARGE_LEVEL = 3;
 
+/** An object that keeps the gzip of its body. */
+interface GzipHolder {
+  cachedGzip?: Promise<Uint8Array>;
+}
+
 /**
  * The response, in gzip with its own entity tag if it is long and the client accepts that. `turn` resolves when a part of
  * a large body may be compressed, which blocks the thread. `holder` keeps the gzip.
@@ -29,21 +34,30 @@ export function compressed(
   response: HttpResponse & { body: string | Uint8Array },
   requestHeaders: RequestHeaders,
   turn: () => Promise<void>,
-  holder: { cachedGzip?: Promise<Uint8Array> } = {},
+  holder: GzipHolder = {},
 ): HttpResponse | Promise<HttpResponse> {
   const { body, headers, contentHeaders = JSON_HEADERS } = response;
   const isLong = body.length >= MIN_BYTES || Buffer.byteLength(body) >= MIN_BYTES;
   if (!isLong || !acceptsGzip(requestHeaders)) return response;
   const isLarge = body.length >= LARGE_LENGTH;
-  holder.cachedGzip ??= isLarge ? gzipInTurns(body, turn) : gzipAtOnce(body);
+  const gzip = holder.cachedGzip ?? (isLarge ? gzipInTurns(body, turn) : gzipAtOnce(body));
+  if (gzip !== holder.cachedGzip) keep(gzip, holder);
   const codedHeaders = { ...headers };
   if (headers.etag !== undefined) codedHeaders.etag = gzipTagOf(headers.etag);
-  return holder.cachedGzip.then((bytes) => ({
+  return gzip.then((bytes) => ({
     ...response,
     body: bytes,
     headers: codedHeaders,
     contentHeaders: { ...contentHeaders, "content-encoding": "gzip" },
   }));
+}
+
+/** Keeps a gzip, but not one that fails. */
+function keep(gzip: Promise<Uint8Array>, holder: GzipHolder): void {
+  holder.cachedGzip = gzip;
+  gzip.catch(() => {
+    if (holder.cachedGzip === gzip) holder.cachedGzip = undefined;
+  });
 }
 
 async function gzipAtOnce(body: string | Uint8Array): Promise<Uint8Array> {

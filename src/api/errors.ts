@@ -25,13 +25,13 @@ const TABLE = {
   ),
   invalid_parameter: entry(
     400,
-    "A query parameter is unknown, repeated, invalid, or cannot be used with another one",
+    "A query parameter is unknown, repeated, invalid, not in UTF-8, or cannot be used with another one",
     "Correct the parameter that the message names",
   ),
   malformed_request: entry(
     400,
-    "The Host or Content-Length header is missing, repeated or malformed, or If-Match or Last-Event-ID is malformed",
-    "Send one well-formed Host, at most one Content-Length, entity tags in If-Match, and the id of an event in Last-Event-ID",
+    "The Host or Content-Length header is missing, repeated or malformed, If-Match, the If-None-Match of a write or Last-Event-ID is malformed, or the address has a character that is not encoded",
+    "Send one well-formed Host, at most one Content-Length, entity tags in If-Match and If-None-Match, the id of an event in Last-Event-ID, and addresses in ASCII",
   ),
   missing_credentials: entry(
     401,
@@ -90,7 +90,7 @@ const TABLE = {
   ),
   precondition_failed: entry(
     412,
-    "The animal or category has changed since you read the ETag in If-Match, or never had it; nothing was stored",
+    "The animal or category has changed since you read the ETag in If-Match, never had it, or is in a state that If-None-Match excludes; nothing was stored",
     "Read it again, and decide again with its new ETag",
   ),
   body_too_large: entry(413, "The body is larger than 64 KiB", "Send a smaller body"),

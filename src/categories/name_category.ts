@@ -6,9 +6,9 @@ import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/d
 import { addressPattern, always, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
-import { IF_MATCH } from "../api/requests/if_match.ts";
 import { parseBody } from "../api/requests/parse_body.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
+import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
 import { writtenResponse } from "../api/written_response.ts";
 import {
   CATEGORIES_TAG,
@@ -45,7 +45,7 @@ export const nameCategory: Operation<NameCategoryDeps> = {
       commands.CATEGORIES_LIMIT.toLocaleString("en")
     } categories have names. If the category has this very name, nothing ` +
     "changes, and the `Idempotency-Key` is not remembered.",
-  parameters: [CATEGORY_ID, IF_MATCH, IDEMPOTENCY_KEY],
+  parameters: [CATEGORY_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
   body: {
     description: "The name, which is not made of blanks alone",
     schema: CATEGORY_INPUT,

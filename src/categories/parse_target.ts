@@ -1,7 +1,7 @@
 import { HttpError } from "../api/errors.ts";
 import { parseIdempotencyKey } from "../api/requests/idempotency_key.ts";
-import { parseExpected } from "../api/requests/if_match.ts";
 import { parseQuery } from "../api/requests/query.ts";
+import { parseConditions } from "../api/requests/write_conditions.ts";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 import { parseCategoryId } from "./category_id.ts";
 
@@ -21,6 +21,6 @@ export function parseTarget({ headers, path, search }: ServiceRequest) {
   if (search !== "") parseQuery(search, {});
   const id = categoryIdOf(path);
   const idempotencyKey = parseIdempotencyKey(headers);
-  const isExpected = parseExpected(headers);
-  return { id, idempotencyKey, isExpected };
+  const conditions = parseConditions(headers);
+  return { id, idempotencyKey, ...conditions };
 }

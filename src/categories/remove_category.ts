@@ -3,8 +3,8 @@ import { ERRORS_OF_ALL, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { HEADERS_OF_REMOVALS } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
-import { IF_MATCH } from "../api/requests/if_match.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
+import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
 import { removedResponse } from "../api/written_response.ts";
 import { CATEGORIES_TAG, CATEGORY_ID } from "./described_categories.ts";
 import { parseTarget } from "./parse_target.ts";
@@ -22,7 +22,7 @@ export const removeCategory: Operation<RemoveCategoryDeps> = {
   summary: "Remove a category",
   description:
     "Removes a category from the list, with its name. Its animals keep their `categoryId`. It may be named again.",
-  parameters: [CATEGORY_ID, IF_MATCH, IDEMPOTENCY_KEY],
+  parameters: [CATEGORY_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
   responses: {
     204: {
       description:

@@ -6,6 +6,7 @@ import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import {
   type DecidedBody,
+  type Expectations,
   type WriteDeps,
   type WriteRequest,
   writeWithKey,
@@ -21,10 +22,8 @@ export interface WriteCategoryDeps extends WriteDeps {
   categories: CategoryReader;
 }
 
-export interface RemoveCategoryRequest extends WriteRequest {
+export interface RemoveCategoryRequest extends WriteRequest, Expectations {
   id: bigint;
-  /** Whether the category with that JSON text is one that the client expects. */
-  isExpected?: (text: string) => boolean;
 }
 
 export interface NameCategoryRequest extends RemoveCategoryRequest {
@@ -72,13 +71,13 @@ export async function nameCategory(
 }
 
 export function namingRule(
-  { id, name, isExpected }: Omit<NameCategoryRequest, "token">,
+  { id, name, ...expectations }: Omit<NameCategoryRequest, "token">,
 ): CategoryRule {
   return {
     id,
     decide({ byId, removedAt }) {
       const before = byId.get(id);
-      expectCategory(before, isExpected);
+      expectCategory(before, expectations);
       if (before?.name === name) return undefined;
       expectFreeName({ id, name }, byId);
       if (before === undefined) {
@@ -102,14 +101,14 @@ export async function removeCategory(
 }
 
 export function removalRule(
-  { id, isExpected }: Omit<RemoveCategoryRequest, "token">,
+  { id, ...expectations }: Omit<RemoveCategoryRequest, "token">,
 ): CategoryRule {
   return {
     id,
     decide({ byId }) {
       const before = byId.get(id);
       if (before === undefined) throw categoryNotFoundError();
-      expectCategory(before, isExpected);
+      expectCategory(before, expectations);
       const { name, position: predecessor } = before;
       return { type: "CategoryRemoved", data: { id, name }, predecessor };
     },
@@ -135,17 +134,25 @@ async function writeCategory(
   });
 }
 
-/** Throws unless the category is what the client expects, if it expects any. */
+/** Throws `precondition_failed` unless the category is what the client expects. */
 function expectCategory(
   category: CategoryRecord | undefined,
-  isExpected: ((text: string) => boolean) | undefined,
+  { isExpected, isExcluded }: Expectations,
 ): void {
-  if (isExpected === undefined) return;
-  if (category !== undefined && isExpected(category.text)) return;
-  const message = category === undefined
-    ? "The category has no name, so it has no ETag"
-    : "The category has changed since you read it: read it again";
-  throw new ServiceError("precondition_failed", message);
+  if (category === undefined) {
+    if (isExpected === undefined) return;
+    throw preconditionError("The category has no name, so it has no ETag");
+  }
+  if (isExpected !== undefined && !isExpected(category.text)) {
+    throw preconditionError("The category has changed since you read it: read it again");
+  }
+  if (isExcluded?.(category.text)) {
+    throw preconditionError("The category has a name already: read it first");
+  }
+}
+
+function preconditionError(message: string): ServiceError {
+  return new ServiceError("precondition_failed", message);
 }
 
 /** Throws if another category has the name, without regard to case. */

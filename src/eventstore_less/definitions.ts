@@ -82,6 +82,8 @@ export interface Collection<CollectionBody extends Body = Body> {
   personal?: readonly string[];
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
+  /** Whether earlier versions of format 6 wrote the counts of this collection, and no others, into the head without a name. */
+  hadUnnamedCounts?: boolean;
   /** The rules by which an audit and a restore check a log from its beginning; by default there are none. */
   newHistory?(): History;
   /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */

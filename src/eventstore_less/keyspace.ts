@@ -13,10 +13,22 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * Every commit that adds a record has one of these as its guard; the sweep only deletes. Every response begins with a
- * read of the first one.
+ * Every commit that adds a record has one of these as its guard, or its own turn request; the sweep only deletes. Every
+ * response begins with a read of the first one.
  */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
+
+/** The prefix of the keys of the turn requests. Only the order of commits follows from them, so they may be lost. */
+export const TURN_REQUESTS = ["turn_request"];
+
+export function turnRequestKey(instance: string) {
+  return [...TURN_REQUESTS, instance];
+}
+
+/** Whether a record is a turn request. It stays for a while if its instance ends. */
+export function isTurnRequestKey(key: Key): boolean {
+  return key.length === 2 && key[0] === TURN_REQUESTS[0] && typeof key[1] === "string";
+}
 
 /**
  * The tilde sorts the log after all other records, because SQLite finds these faster without large records between

@@ -4,7 +4,8 @@ export { checkedContent, CHECKSUM_BYTES, withChecksum } from "./store/checksum.t
 export { groupIntoCommits, sealCommit } from "./store/commit_size.ts";
 export { commitUntilKnown } from "./store/commit_until_known.ts";
 export { formatKey } from "./store/key_encoding.ts";
-export { openFileToRead, type OpenOptions, openStore, OpenStoreError } from "./store/open_store.ts";
+export { openFileToRead, type OpenOptions, openStore } from "./store/open_store.ts";
+export { OpenStoreError } from "./store/open_store_error.ts";
 export { hostName, parseDatabaseUrl } from "./store/postgres/database_url.ts";
 export type { WaitsForStandby } from "./store/postgres/postgres_store.ts";
 export { createSchema, grantTo } from "./store/postgres/schema.ts";
@@ -41,4 +42,10 @@ export {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "./store/store_errors.ts";
-export { type FileLocation, type StoreLocation, storeName } from "./store/store_location.ts";
+export { locateStore } from "./store/locate_store.ts";
+export {
+  type FileLocation,
+  type NamedStore,
+  type StoreLocation,
+  storeName,
+} from "./store/store_location.ts";

@@ -1,6 +1,7 @@
 /** Tools for operators: they audit, replay, back up, restore and publish the log of an application. */
 
 export { lockFile } from "./runtime/file_lock.ts";
+export { realPath } from "./runtime/real_path.ts";
 export { Backup, isDamage } from "./tools/backup.ts";
 export { isErased } from "./tools/erased.ts";
 export { formatCount, formatCounted, formatMinute, formatSecond, shorten } from "./tools/format.ts";
@@ -12,6 +13,7 @@ export {
 } from "./tools/published/published_folder.ts";
 export { CHECKPOINT_PATH, PublishedLog } from "./tools/published/published_log.ts";
 export { encodeVerifierKey, isKeyName } from "./tools/published/signed_note.ts";
+export { replaceableAt, replaceFile } from "./tools/replace_file.ts";
 export { RefusedError } from "./tools/refused_error.ts";
 export { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./tools/replay.ts";
 export { findEndOfTime, firstLines } from "./tools/restore/first_lines.ts";

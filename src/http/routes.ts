@@ -135,3 +135,8 @@ export function malformedHostError(): HttpError {
   const message = "The Host header must be one host name with or without a port";
   return new HttpError("malformed_request", message);
 }
+
+export function malformedTargetError(): HttpError {
+  const message = "The address has a character that must be percent-encoded";
+  return new HttpError("malformed_request", message);
+}

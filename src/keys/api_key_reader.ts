@@ -10,7 +10,7 @@ import {
   ServiceError,
   sha256Hex,
 } from "eventstore-less";
-import { type Key, scan, type Store, type StoreEntry } from "eventstore-less/store";
+import { type Key, type Store, StoreDamagedError, type StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { apiKeyPositionOf } from "./api_key_position.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
@@ -107,21 +107,49 @@ export function expectMayWrite({ isReadOnly }: ApiKey): void {
   if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 
-/** All keys ever issued, in no particular order. Rejects with `projection_damaged`. */
+/** The kinds of the two records of a key. */
+const KINDS = ["issued_key", "key_state"];
+
+/**
+ * All keys ever issued, in the order of their token hashes. Rejects with `projection_damaged`. Both records of a key are
+ * read at one moment, because it may be issued meanwhile.
+ */
 export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  const [issued, states] = await Promise.all([
-    entriesBelow(store, kindPrefix(generation, "issued_key")),
-    entriesBelow(store, kindPrefix(generation, "key_state")),
-  ]);
-  const stateOfToken = new Map(states.map((entry) => [tokenHashOf(entry), entry]));
-  const apiKeys = issued.map((entry) => {
-    const state = stateOfToken.get(tokenHashOf(entry)) ?? null;
-    stateOfToken.delete(tokenHashOf(entry));
-    return apiKeyOf(generation, entry, state);
-  });
-  const [stateAlone] = stateOfToken.values();
-  if (stateAlone !== undefined) throw missingIssueError(generation, tokenHashOf(stateAlone));
+  const apiKeys: ApiKey[] = [];
+  const limit = store.limits.listEntries;
+  const prefixes = KINDS.map((kind) => kindPrefix(generation, kind));
+  let end: string | undefined;
+  do {
+    const after: Key = end === undefined ? [] : [end, new Uint8Array()];
+    const ranges = prefixes.map((prefix) => ({ prefix, start: [...prefix, ...after] }));
+    const { lists } = await store.snapshot([], ranges, { limit });
+    const next = endOfPage(lists, limit);
+    // As in scan(), a page of a damaged tree can lead to an earlier one.
+    if (end !== undefined && next !== undefined && next <= end) {
+      throw new StoreDamagedError("The keys of its records are not in order");
+    }
+    apiKeys.push(...apiKeysOf(generation, lists, next));
+    end = next;
+  } while (end !== undefined);
   return apiKeys;
+}
+
+/** The last token hash up to which both lists are complete; `undefined` if both end here. */
+function endOfPage(lists: readonly StoreEntry[][], limit: number): string | undefined {
+  const cut = lists.filter(({ length }) => length === limit);
+  return cut.map((entries) => tokenHashOf(entries.at(-1)!)).sort()[0];
+}
+
+/** The keys of both kinds of records, up to the one with the token hash `end`. */
+function apiKeysOf(generation: number, lists: StoreEntry[][], end?: string): ApiKey[] {
+  const [issued, states] = lists.map((entries) => {
+    const named = entries.map((entry): [string, StoreEntry] => [tokenHashOf(entry), entry]);
+    return new Map(named.filter(([tokenHash]) => end === undefined || tokenHash <= end));
+  });
+  const tokenHashes = new Set([...issued.keys(), ...states.keys()]);
+  return Array.from(tokenHashes, (tokenHash) => {
+    return apiKeyOf(generation, issued.get(tokenHash) ?? null, states.get(tokenHash) ?? null);
+  });
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
@@ -141,10 +169,6 @@ async function readProvenApiKey(store: Store, { generation }: Head, tokenHash: s
     return proveRecord(APPLICATION, store, entry, decodeRecord(APPLICATION, entry).position);
   }));
   return apiKey;
-}
-
-async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {
-  return (await Array.fromAsync(scan(store, { prefix }))).flat();
 }
 
 function tokenHashOf({ key }: StoreEntry): string {

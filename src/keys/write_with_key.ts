@@ -28,6 +28,14 @@ export interface WriteRequest {
   idempotencyKey?: string;
 }
 
+/** What a client expects of the resource that it writes. A resource that does not exist has no JSON text. */
+export interface Expectations {
+  /** Whether the client expects this text. If set, a write without a resource is refused, too. */
+  isExpected?: (text: string) => boolean;
+  /** Whether the client wants nothing written over this text. */
+  isExcluded?: (text: string) => boolean;
+}
+
 /** The type and the data of an event, and the position of the event of its subject that it was decided on. */
 export type DecidedBody = EventBody & Pick<EventMetadata, "predecessor">;
 
@@ -82,6 +90,7 @@ export async function writeWithKey<Before>(
   const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
   const inputs = { token, logged, eventTimeMs };
   const command: Command<PreparedWrite<Before>, EventBody> = {
+    owner: token,
     subject: rule.subject,
     group: rule.group,
     idempotencyKey: logged,

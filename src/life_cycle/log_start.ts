@@ -32,7 +32,7 @@ export async function logStart(
   const store = storeName(location);
   for (let isFirst = true;; isFirst = false) {
     const event = isFirst ? "listening" : "store_opened";
-    const start = isFirst ? { hostname, port, version: VERSION } : {};
+    const start = isFirst ? { hostname, port, version: VERSION, ...linkOf(location) } : {};
     try {
       const contents = await readContents(service);
       const state = storeStateOf(location, isNew());
@@ -49,6 +49,11 @@ export async function logStart(
     }
     await sleep(runtime, READ_AGAIN_MS);
   }
+}
+
+/** Says that the settings name the store by a symbolic link. */
+function linkOf(location: StoreLocation): { link?: string } {
+  return location.kind === "file" && location.link !== undefined ? { link: location.link } : {};
 }
 
 type StoreState = "in memory" | "made" | "opened";

@@ -17,7 +17,7 @@ import {
 import { APPLICATION } from "../application.ts";
 import process from "node:process";
 import { writeStdout } from "this-runtime/stdio.ts";
-import { type Address, ListenError, type ServiceConfig } from "../settings/config.ts";
+import { type Address, ListenError, type LocatedConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog } from "./exit.ts";
 import { logStart } from "./log_start.ts";
@@ -36,12 +36,14 @@ import { VERSION } from "../settings/version.ts";
  * {@linkcode OpenStoreError} or {@linkcode ListenError}, and as {@linkcode expectRightClock} throws.
  */
 export async function serve(
-  config: ServiceConfig,
+  config: LocatedConfig,
   onListening: (service: Service, address: Server["addr"]) => Promise<void> | void = () => {},
 ): Promise<void> {
   expectRightClock(new Date(systemRuntime.now()).toISOString());
   logAsProcess(config.processNumber);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
+  // It may be refused before, or after, anybody waits for it. Without a handler, that would count as a crash.
+  refused.catch(() => {});
   const opened = await openConfiguredStore(config, onRefused);
   const metrics = await loadMetrics(config);
   const service = createConfiguredService(config, opened, metrics?.instrumentation);
@@ -75,7 +77,7 @@ interface OpenedStore {
 }
 
 async function openConfiguredStore(
-  config: ServiceConfig,
+  config: LocatedConfig,
   onRefused: (error: OpenStoreError) => void,
 ): Promise<OpenedStore> {
   const isFileMissing = await isMissingFile(config.store);
@@ -104,7 +106,7 @@ interface Metrics {
 }
 
 /** Resolves to `undefined` if the metrics are off. Their code is loaded only if they are on. */
-async function loadMetrics(config: ServiceConfig): Promise<Metrics | undefined> {
+async function loadMetrics(config: LocatedConfig): Promise<Metrics | undefined> {
   const address = config.metrics;
   if (address === undefined) return undefined;
   const { prometheus } = await import("../telemetry/prometheus.ts");
@@ -118,7 +120,7 @@ async function loadMetrics(config: ServiceConfig): Promise<Metrics | undefined> 
 }
 
 function createConfiguredService(
-  config: ServiceConfig,
+  config: LocatedConfig,
   { store, replication }: OpenedStore,
   instrumentation: Instrumentation | undefined,
 ): Service {
@@ -145,7 +147,7 @@ interface Servers {
 
 /** Rejects with `ListenError`. */
 async function startServers(
-  config: ServiceConfig,
+  config: LocatedConfig,
   service: Service,
   metrics: Metrics | undefined,
 ): Promise<Servers> {
@@ -179,7 +181,7 @@ async function untilIndexFilled({ index, heads }: Service): Promise<void> {
 }
 
 /** The supervisor starts or restarts the next process only then. */
-async function tellReady({ processNumber }: ServiceConfig): Promise<void> {
+async function tellReady({ processNumber }: LocatedConfig): Promise<void> {
   if (processNumber === undefined) return;
   // If the supervisor has ended, its pipe is closed, and this process ends, too.
   await writeStdout(new TextEncoder().encode("ready\n")).catch(() => {});
@@ -195,7 +197,7 @@ function keepOnFileSizeLimit(): void {
 
 /** The first read checks that the store is reachable and belongs to the service, and starts the wait for it. */
 function checkOwner(
-  config: ServiceConfig,
+  config: LocatedConfig,
   { heads }: Service,
   onRefused: (error: OpenStoreError) => void,
 ): void {
@@ -207,18 +209,18 @@ function checkOwner(
 
 /** Stops appends while the file of the store is lost. Resolves to a function that ends the watch. */
 async function watchStore(
-  { store }: ServiceConfig,
+  { store }: LocatedConfig,
   { appender, runtime }: Service,
 ): Promise<() => void> {
   if (store.kind !== "file") return () => {};
-  return await watchFile(store.path, runtime, stderrLogger, (fault) => {
+  return await watchFile(store, runtime, stderrLogger, (fault) => {
     appender.suspension = fault;
   });
 }
 
 /** Shuts down at the first signal, and exits. */
 function stopOnSignal(
-  config: ServiceConfig,
+  config: LocatedConfig,
   service: Service,
   { server, metricsServer }: Servers,
   stopWatch: () => void,

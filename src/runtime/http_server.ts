@@ -18,7 +18,7 @@ export interface HttpServerOptions {
     write: (response: ServiceResponse) => Written | Promise<Written>,
   ): Promise<Written>;
   /** The response to a request with which `respond` cannot be called, or whose response cannot be written. */
-  refuse(fault: "malformed_host" | "failed"): ServiceResponse;
+  refuse(fault: "malformed_host" | "malformed_target" | "failed"): ServiceResponse;
   runtime: Runtime;
   report: Logger;
 }

@@ -43,6 +43,8 @@ export const LOG_EVENTS = [
   "store_file_lost",
   "store_file_not_checked",
   "store_in_memory",
+  "store_link_moved",
+  "store_log_missing",
   "store_made",
   "store_opened",
   "stream_failed",

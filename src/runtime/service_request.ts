@@ -11,7 +11,7 @@ export interface RequestHeaders {
 
 export interface ServiceRequest {
   readonly method: string;
-  /** As in the request line, with its first slash. */
+  /** As in the request line, with its first slash, but after {@linkcode decodeUnreserved}. */
   readonly path: string;
   /** The query, without its question mark. */
   readonly search: string;
@@ -55,12 +55,28 @@ export function isBodyBounded(headers: RequestHeaders): boolean {
   return declared === null || DIGITS.test(declared) && Number(declared) <= BODY_LIMIT_BYTES;
 }
 
-/** The groups are authority, path and query. This is cheaper than `new URL`, and never throws. */
-const URL_PATTERN = /^[^:]*:\/\/([^/?]*)([^?]*)\??([^]*)$/;
+/**
+ * The groups are authority, path and query. This is cheaper than `new URL`. It matches any text, because a client may
+ * send any: a text that does not begin as a URL has no authority.
+ */
+const URL_PATTERN = /^(?:[^:]*:\/\/([^/?]*))?([^?]*)\??([^]*)$/;
 
-/** The parts of a URL, as they are in its text. The query is without its question mark. */
+/** The parts of a URL, as they are in its text. The query is without its question mark. Never throws. */
 export function urlParts(url: string): { authority: string; path: string; search: string } {
-  const [, authority, path, search] = URL_PATTERN.exec(url)!;
+  const [, authority = "", path, search] = URL_PATTERN.exec(url)!;
   // A target in absolute form may lack a path, and a CONNECT target always does.
   return { authority, path: path || "/", search };
+}
+
+/** The unreserved characters of RFC 3986 (section 2.3), encoded. */
+const ENCODED_UNRESERVED = /%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi;
+
+/**
+ * The path with its unreserved characters decoded, which mean the same if they are encoded (RFC 3986 section 6.2.2.2).
+ * All others stay encoded: `%2F` does not separate. Dot segments are not resolved, so they lead nowhere: no path of the
+ * service has any.
+ */
+export function decodeUnreserved(path: string): string {
+  if (!path.includes("%")) return path;
+  return path.replaceAll(ENCODED_UNRESERVED, (encoded) => decodeURIComponent(encoded));
 }

@@ -11,10 +11,17 @@ import type {
   ServiceResponse,
 } from "../runtime/service_request.ts";
 import { responseOf } from "../http/handler.ts";
-import { malformedHostError } from "../http/routes.ts";
+import { malformedHostError, malformedTargetError } from "../http/routes.ts";
 
 /** Time that clients have to read the last responses at a shutdown, in milliseconds. */
 const READ_LIMIT_MS = 1_000;
+
+/** The errors of requests that the handler does not get, and of responses that cannot be sent. */
+const REFUSALS = {
+  malformed_host: malformedHostError,
+  malformed_target: malformedTargetError,
+  failed: () => new Error("No response could be sent"),
+};
 
 export interface ServerOptions {
   /** If `hostname` and `port` are absent, the platform decides where to listen. */
@@ -50,10 +57,7 @@ export class Server {
       report,
       runtime,
       respond: (request, write) => server.#respond(request, write),
-      refuse: (fault) => {
-        const error = fault === "malformed_host" ? malformedHostError() : new Error(fault);
-        return responseOf(errorResponse(error), runtime.newId());
-      },
+      refuse: (fault) => responseOf(errorResponse(REFUSALS[fault]()), runtime.newId()),
     });
     return server;
   }

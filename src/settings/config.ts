@@ -1,12 +1,17 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import { reasonOf } from "eventstore-less";
-import { HAS_DENO_KV, parseDatabaseUrl, type StoreLocation } from "eventstore-less/store";
+import {
+  HAS_DENO_KV,
+  type NamedStore,
+  parseDatabaseUrl,
+  type StoreLocation,
+} from "eventstore-less/store";
 import { isAbsolute } from "node:path";
 import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
-import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
+import { DEV_DEFAULTS, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;
 
@@ -16,8 +21,8 @@ export interface Address {
 }
 
 export interface ServiceConfig {
-  store: StoreLocation;
-  /** Whether the service makes a store that is missing, and starts on one without events. */
+  store: NamedStore;
+  /** Whether the service makes a missing store, and starts on one without events. One in memory is always made. */
   makesStore: boolean;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
@@ -41,6 +46,9 @@ export interface ServiceConfig {
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;
 }
+
+/** The settings of a service whose store has been located. */
+export type LocatedConfig = Omit<ServiceConfig, "store"> & { store: StoreLocation };
 
 /** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
@@ -82,11 +90,13 @@ export function expectFullName(path: string, source = ""): void {
 
 /** Throws `ConfigError`. */
 export function readDevConfig(): ServiceConfig {
-  return readServiceConfig(DEV_HOST);
+  return readServiceConfig(DEV_DEFAULTS);
 }
 
 /** Throws `ConfigError`. */
-export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
+export function readServiceConfig(
+  defaults: Partial<Record<VariableName, string>> = {},
+): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
@@ -95,7 +105,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const processNumber = Number(read("SUPERVISED_PROCESS")) || undefined;
   const processes = readProcesses();
   return {
-    makesStore: readMakesStore(),
+    makesStore: readMakesStore(defaults.NEW_STORE ?? VARIABLES.NEW_STORE.default),
     processes,
     processNumber,
     supervisor: Number(read("SUPERVISOR_PID")) || undefined,
@@ -108,7 +118,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     port: isPlatform ? undefined : readPort() ?? Number(VARIABLES.PORT.default),
-    hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
+    hostname: isPlatform ? undefined : readHost("HOST") ?? defaults.HOST ?? VARIABLES.HOST.default,
     ...readStoreConfig(),
   };
 }
@@ -127,11 +137,16 @@ function readMetricsAddress(processes = 1, processNumber = 1): Address | undefin
   return first === undefined ? undefined : { hostname, port: first + processNumber - 1 };
 }
 
-function readMakesStore(): boolean {
+function readMakesStore(byDefault: string): boolean {
   const parse = (text: string) => /^(make|refuse)$/.exec(text)?.[0];
-  const makesStore = readAs("NEW_STORE", "make or refuse", parse) !== "refuse";
-  if (makesStore || read("KV_PATH") !== ":memory:") return makesStore;
-  throw new ConfigError("NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new");
+  const choice = readAs("NEW_STORE", "make or refuse", parse);
+  const isInMemory = read("KV_PATH") === ":memory:";
+  if (choice === "refuse" && isInMemory) {
+    throw new ConfigError(
+      "NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new",
+    );
+  }
+  return isInMemory || (choice ?? byDefault) === "make";
 }
 
 /** Deno chooses the permissions of `start` by the same rule, in `deno.json`: a supervisor serves every value but 1. */
@@ -158,7 +173,7 @@ function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {
   return readAs(name, "a host name or an IP address", parse);
 }
 
-function readDatabase(): StoreLocation {
+function readDatabase(): NamedStore {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH and DATABASE_URL must not both be set: each names a store");
   }
@@ -181,7 +196,7 @@ function readDatabase(): StoreLocation {
   return { kind: "postgres", settings };
 }
 
-function readKvStore(): StoreLocation {
+function readKvStore(): NamedStore {
   if (read("READS") !== undefined) {
     throw new ConfigError("READS has no effect without DATABASE_URL");
   }
@@ -192,7 +207,7 @@ function readKvStore(): StoreLocation {
  * Files on Deno Deploy do not outlive the process, so the store is the attached database. Two variables of Deno
  * name it; if they do not name a server, Deno would silently open a local store.
  */
-function readAttachedDatabase(): StoreLocation {
+function readAttachedDatabase(): NamedStore {
   if (read("KV_PATH") !== undefined) {
     throw new ConfigError("KV_PATH must not be set on Deno Deploy: attach a database there");
   }
@@ -204,7 +219,7 @@ function readAttachedDatabase(): StoreLocation {
   );
 }
 
-function readKvPath(): StoreLocation {
+function readKvPath(): NamedStore {
   // The folder of the default store is created if it is missing.
   const byDefault = VARIABLES.KV_PATH.default;
   const path = read("KV_PATH") ?? byDefault;
@@ -213,7 +228,7 @@ function readKvPath(): StoreLocation {
   const isFile = !isUrl && !/^https?:/i.test(path);
   if (isFile) {
     expectFullName(path, "(KV_PATH)");
-    return { kind: "file", path, isDefault: path === byDefault };
+    return { kind: "named_file", name: path, isDefault: path === byDefault };
   }
   if (!HAS_DENO_KV) {
     throw new ConfigError(

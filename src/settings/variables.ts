@@ -12,7 +12,8 @@ export const VARIABLES = {
   },
   DENO_KV_ACCESS_TOKEN: { meaning: "token of the KV Connect server, if KV_PATH is an address" },
   DATABASE_URL: {
-    meaning: "a PostgreSQL database as the store: postgres://user@host:5432/database",
+    meaning:
+      "a PostgreSQL database as the store: postgres://user@host:5432/database, or postgres:///database?host=/run/postgresql",
   },
   PGPASSWORD: { meaning: "password of the database, if DATABASE_URL has none" },
   PGPASSFILE: { meaning: "file with the password of the database, as ~/.pgpass" },
@@ -21,8 +22,8 @@ export const VARIABLES = {
     default: "primary",
   },
   NEW_STORE: {
-    meaning: "refuse: a service does not start on a store that is missing or has no events",
-    default: "make",
+    meaning: "make: a service makes a missing store, and starts on one without events",
+    default: "refuse",
   },
   CORS_ORIGINS: {
     meaning: "origins whose scripts may call the API from a browser, separated by commas",
@@ -49,7 +50,10 @@ export const VARIABLES = {
   DENO_KV_PATH_PREFIX: { meaning: "set by Deno Deploy: the first part of that address" },
 } as const satisfies Record<string, { meaning: string; default?: string }>;
 
-/** Without `HOST`, a development server listens on loopback. */
-export const DEV_HOST = "127.0.0.1";
-
 export type VariableName = keyof typeof VARIABLES;
+
+/** The defaults of a development server that differ from those in the table. */
+export const DEV_DEFAULTS = {
+  HOST: "127.0.0.1",
+  NEW_STORE: "make",
+} as const satisfies Partial<Record<VariableName, string>>;

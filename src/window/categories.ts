@@ -4,6 +4,7 @@ import {
   isOvertaken,
   NOT_FOUND,
   parseJson,
+  PRECONDITION_FAILED,
   request,
   ResponseError,
   send,
@@ -19,6 +20,9 @@ import {
 import { categoryIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
 import { holdPageWhile } from "./unsaved.ts";
+
+/** The condition of a category that has no name. */
+const IF_NO_NAME = { "if-none-match": "*" };
 
 /** The position at which the names were read. */
 let readAt = "";
@@ -70,11 +74,24 @@ export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
 /** Names a category that has neither a name nor animals. Resolves to its id. */
 export async function addUnusedCategory(name: string): Promise<bigint> {
   return await holdPageWhile(async () => {
-    let id = idAboveKnown();
-    while (await isUsed(id)) id++;
-    await putName(id, name, {});
-    return id;
+    for (let id = idAboveKnown();; id++) {
+      if (await isUsed(id)) continue;
+      const isNamed = await putNameIfNone(id, name);
+      if (isNamed) return id;
+    }
   });
+}
+
+/** Names a category. Resolves to whether it had no name; otherwise, it keeps the one that somebody else has given. */
+async function putNameIfNone(id: bigint, name: string): Promise<boolean> {
+  try {
+    await putName(id, name, IF_NO_NAME);
+    return true;
+  } catch (error) {
+    const isNamed = error instanceof ResponseError && error.status === PRECONDITION_FAILED;
+    if (isNamed) return false;
+    throw error;
+  }
 }
 
 /** Whether the category has a name or animals. */
@@ -120,13 +137,18 @@ async function unlessChanged(
       throw new Error("Nothing was changed, because a proxy removes ETags");
     }
     try {
-      await action(etag === null ? {} : { "if-match": etag });
+      await action(etag === null ? IF_NO_NAME : { "if-match": etag });
     } catch (error) {
-      throw isOvertaken(error)
-        ? new Error("Somebody else has just changed this name. Try again")
-        : error;
+      throw isOvertaken(error) ? await overtakenError(id, shown) : error;
     }
   });
+}
+
+/** Resolves to the error that says what another client has just made of a category. */
+async function overtakenError(id: bigint, shown: string | undefined): Promise<Error> {
+  const { name } = await readName(id);
+  if (name !== shown) return new Error(otherNameWords(id, shown, name));
+  return new Error("Somebody else has just changed this name. Try again");
 }
 
 /** Resolves to the present name of a category, if it has one, and its ETag. */

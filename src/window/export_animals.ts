@@ -1,13 +1,12 @@
-/** Downloads the list that is shown, with all its pages, as a CSV file that an import can read. */
+/** Downloads the list that is shown, with all its pages, as a file. */
 
 import { signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
 import { wanted } from "./animals.ts";
+import { animalsFile } from "./animals_file.ts";
 import { type Reply, request } from "./api.ts";
 import { animalsWere } from "./count_words.ts";
-import { csvLine, withoutFormula } from "./csv/csv_line.ts";
 import { downloadCsv } from "./download.ts";
-import { FIELDS } from "./fields.tsx";
 import { type Filter, matches, queryOf, searchedId } from "./filter.ts";
 import { attempt, showToast } from "./messages.tsx";
 
@@ -19,16 +18,18 @@ export async function exportAnimals(): Promise<void> {
   if (isExporting.value) return;
   isExporting.value = true;
   await attempt(async () => {
-    const lines = (await readAnimals(wanted.value)).map(lineOf);
-    downloadCsv("animals.csv", [HEADER, ...lines]);
-    showToast(`${animalsWere(lines.length)} exported`);
+    download(await readAnimals(wanted.value));
   });
   isExporting.value = false;
 }
 
 /** Downloads these animals alone. */
 export function exportSelected(pets: readonly Pet[]): void {
-  downloadCsv("animals.csv", [HEADER, ...pets.map(lineOf)]);
+  download(pets);
+}
+
+function download(pets: readonly Pet[]): void {
+  downloadCsv("animals.csv", animalsFile(pets));
   showToast(`${animalsWere(pets.length)} exported`);
 }
 
@@ -48,20 +49,4 @@ async function readAnimals(filter: Filter): Promise<Pet[]> {
   const all = [...new Map(matching.map((pet) => [pet.id, pet])).values()];
   const sign = filter.order === "asc" ? 1 : -1;
   return all.sort((a, b) => sign * (a.id - b.id));
-}
-
-/** The name comes first: if a spreadsheet separates by semicolons, its first character still begins a cell. */
-const HEADER = csvLine([
-  ...FIELDS.map(({ name }) => name),
-  "id",
-  ...FIELDS.flatMap(({ exported }) => exported?.title ?? []),
-]);
-
-function lineOf(pet: Pet): string {
-  const cells = FIELDS.map((field) => {
-    const text = field.textOf(pet[field.name]);
-    return field.isFreeText ? withoutFormula(text) : text;
-  });
-  const further = FIELDS.flatMap(({ name, exported }) => exported?.textOf(pet[name]) ?? []);
-  return csvLine([...cells, String(pet.id), ...further.map(withoutFormula)]);
 }

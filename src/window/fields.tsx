@@ -25,8 +25,6 @@ export interface Field<Value> extends Entry<Value> {
   readonly isReadOnly: boolean;
   /** Whether it is an integer of 64 bits: a `bigint`. */
   readonly isNumber: boolean;
-  /** Whether people write its texts, so that a spreadsheet could take one for a formula. */
-  readonly isFreeText: boolean;
   /** Further titles of CSV columns with the field, besides its name and label: only small letters. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
@@ -66,7 +64,6 @@ function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Valu
     isRequired: false,
     isReadOnly: false,
     isNumber: false,
-    isFreeText: false,
     headings: [],
     choices: undefined,
     exported: undefined,
@@ -143,7 +140,6 @@ const name = fieldOf<string>({
   name: "name",
   label: "Name",
   isRequired: true,
-  isFreeText: true,
   show: (value = "") => <Name of={value} />,
   textOf: (value = "") => value,
   parse(text) {

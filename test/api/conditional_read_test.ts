@@ -3,6 +3,7 @@ import { applyIfNoneMatch, ENTITY_TAG_PATTERN, entityTag } from "../../src/api/c
 import { testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
+const MAX = '{"id":1,"name":"Max","categoryId":1}';
 
 /** Headers that a 304 lacks, or that differ between responses. */
 const OF_ONE_RESPONSE = ["content-length", "content-type", "date", "x-request-id"];
@@ -63,14 +64,16 @@ testEachWay("no response but a successful read may be cached or become 304", asy
   const any = { headers: { "if-none-match": "*" } };
   const others = [
     await add(REX, any.headers),
-    await change(1, { name: "Max" }, any.headers),
+    // The tag of the animal after the change.
+    await change(1, { name: "Max" }, { "if-none-match": entityTag(MAX) }),
+    await change(1, { name: "Rex" }, any.headers),
     await send("/v1/pets/2", any),
     await send("/v1/pets?limit=0", any),
     await send("/v1/pets", { method: "PUT", ...any }),
     await sendBare("/v1/pets", any),
     await add("{", any.headers),
   ];
-  assertEquals(others.map(({ status }) => status), [201, 200, 404, 400, 405, 401, 400]);
+  assertEquals(others.map(({ status }) => status), [201, 200, 412, 404, 400, 405, 401, 400]);
   for (const { body, headers, ok } of others) {
     assertEquals([headers.get("cache-control"), headers.has("etag")], ["no-store", ok]);
     await body?.cancel();

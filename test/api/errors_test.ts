@@ -10,7 +10,8 @@ import { petKey } from "../../src/animals/pet_keys.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/eventstore_less/append/appender.ts";
+import { APPEND_LIMIT_MS } from "../../src/eventstore_less/append/appender.ts";
+import { QUEUE_LIMIT } from "../../src/eventstore_less/append/command_queue.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
@@ -80,7 +81,21 @@ const CHALLENGES: Record<string, string> = {
 /** The id of an event in another log. */
 const OTHER_ID = `${"1".padStart(16, "0")}-${"a".repeat(16)}`;
 /** Texts that are not the identifier of anything. */
-const NO_IDS = ["secret", "1.0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "NaN"];
+const NO_IDS = [
+  "secret",
+  "1.0",
+  "01",
+  "+1",
+  "-0",
+  "0x1",
+  "%2F1",
+  "1%20",
+  "%00",
+  "%3",
+  "%zz",
+  "%2531",
+  "NaN",
+];
 
 /** By status and code. */
 const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
@@ -103,6 +118,11 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       'Header If-Match must be the ETag of an animal or a category, such as "1f2e", or *',
       ...withEach(SELL, "if-match", ["", ",", "secret", '"a', 'a"', '"a""b"', '"a" "b"']),
       ...withEach(SELL, "if-match", ['w/"a"', 'W/ "a"', "W/", '*, "a"', '"a", *', '"a b"']),
+    ],
+    [
+      'Header If-None-Match must be the ETag of an animal or a category, such as "1f2e", or *',
+      ...withEach(SELL, "if-none-match", ["", "secret", '"a', '*, "a"']),
+      ...withEach('PUT /v1/categories/7 {"name":"Dogs"}', "if-none-match", ["**", "any"]),
     ],
   ],
 
@@ -198,6 +218,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...["GET /v1/pets/1", "GET /v1/pets/-1/events", "DELETE /v1/pets/9223372036854775808", SELL],
       // Whether the animal exists comes before whether it is the expected one.
       ...withEach(SELL, "if-match", ["*", '"a"']),
+      ...withEach(SELL, "if-none-match", ["*", '"a"']),
     ],
     [
       "The identifier of an animal is an integer without leading zeros, such as 42",
@@ -232,6 +253,25 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...[`POST /v1/pets?limit=1 ${REX}`, "GET /v1/key?limit=1", "GET /v1/pets/1?limit=1"],
       ...['PATCH /v1/pets/1?limit=1 {"status":"sold"}', "DELETE /v1/pets/1?limit=1"],
       "GET /v1/categories?limit=1",
+    ],
+    [
+      'Query parameter "name" is not valid UTF-8',
+      // Latin-1, half a character, a surrogate, and a character in more bytes than it needs.
+      ...["Zo%EB", "%C3", "%EB%20o", "%ED%A0%80", "%C0%80", "%F5%80%80%80"].map((value) =>
+        `GET /v1/pets?limit=5&name=${value}`
+      ),
+    ],
+    [
+      'Query parameter "na\ufffdme" is not valid UTF-8',
+      ...["GET /v1/pets?na%EBme=x", "GET /v1/events?na%EBme", "DELETE /v1/pets/1?na%EBme=%FF"],
+    ],
+    [
+      'Query parameter "limit" is not valid UTF-8',
+      ...["/pets", "/pets/1/events", "/events", "/categories", "/categories/1", "/key"]
+        .map((path) => `GET /v1${path}?limit=%FF`),
+      `POST /v1/pets?limit=%FF ${REX}`,
+      'PATCH /v1/pets/1?limit=%FF {"status":"sold"}',
+      'PUT /v1/categories/1?limit=%FF {"name":"Dogs"}',
     ],
     [
       'Query parameter "limit" is repeated',
@@ -551,12 +591,12 @@ const SCENARIOS: Record<string, [message: string, scenario: Scenario]> = {
     "Too many requests wait for a commit",
     async (service, store) => {
       store.onCommit = COMMIT_FAULTS.hangs;
-      const { appender, keyId, runtime } = service;
+      const { appender, keyId, runtime, token } = service;
       // The first wave has begun to commit, and the second one fills the queue.
       for (let wave = 0; wave < 2; wave++) {
         for (let count = 0; count < QUEUE_LIMIT; count++) {
-          const pet = { name: "Rex", categoryId: 1n };
-          appender.append(addPetCommand(runtime, keyId, pet)).catch(() => {});
+          const command = addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n });
+          appender.append({ ...command, owner: token }).catch(() => {});
         }
         await runtime.advance(0);
       }

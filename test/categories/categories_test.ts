@@ -73,6 +73,51 @@ test("If-Match decides about the name that the client has read; a category witho
   assertEquals((await removeCategory("7", { "if-match": await etagOf(service, "7") })).status, 204);
 });
 
+test("If-None-Match names a category only if it has no name, or none of these", async (service) => {
+  const { nameCategory, removeCategory } = service;
+  const ifNone = { "if-none-match": "*" };
+  const failed = { status: 412, code: "precondition_failed", message: /has a name already/ };
+  assertEquals((await nameCategory("7", "Dogs", ifNone)).status, 201);
+  for (const name of ["Cats", "Dogs"]) {
+    await assertRefused(service, () => nameCategory("7", name, ifNone), failed);
+  }
+  const etag = await etagOf(service, "7");
+  for (const tags of [etag, `"a", W/${etag}`]) {
+    const condition = { "if-none-match": tags };
+    await assertRefused(service, () => nameCategory("7", "Cats", condition), failed);
+    await assertRefused(service, () => removeCategory("7", condition), failed);
+  }
+  await assertRefused(service, () => removeCategory("7", ifNone), failed);
+  const both = { "if-match": etag, "if-none-match": "*" };
+  await assertRefused(service, () => nameCategory("7", "Cats", both), failed);
+  assertEquals((await nameCategory("7", "Cats", { "if-none-match": '"a"' })).status, 200);
+  assertEquals((await removeCategory("7", { "if-none-match": etag })).status, 204);
+  const gone = { status: 404, code: "category_not_found" };
+  await assertRefused(service, () => removeCategory("7", ifNone), gone);
+  assertEquals((await nameCategory("7", "Owls", ifNone)).status, 201);
+});
+
+test("of several names for a category at once, If-None-Match lets one pass", async (service) => {
+  const names = ["Dogs", "Cats", "Owls", "Rats", "Bats", "Hens", "Pigs", "Emus"];
+  const statuses = await Promise.all(
+    names.map(async (name) =>
+      (await answer(service.nameCategory("7", name, { "if-none-match": "*" })))[0]
+    ),
+  );
+  assertEquals(statuses.toSorted(), [201, ...Array(names.length - 1).fill(412)]);
+  const kept = names[statuses.indexOf(201)];
+  assertEquals(await service.listCategories(), [{ id: 7n, name: kept }]);
+});
+
+test("an Idempotency-Key gives the outcome of a name with If-None-Match again", async ({ nameCategory }) => {
+  const once = { "idempotency-key": "once", "if-none-match": "*" };
+  for (const replayed of [null, "true"]) {
+    const named = await nameCategory("7", "Dogs", once);
+    assertEquals([named.status, await named.text()], [201, '{"id":7,"name":"Dogs"}']);
+    assertEquals(named.headers.get("idempotency-replayed"), replayed);
+  }
+});
+
 test("an Idempotency-Key is used once, for one request, also of an animal", async (service) => {
   const { add, nameCategory, removeCategory } = service;
   const once = { "idempotency-key": "once" };

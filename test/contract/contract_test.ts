@@ -73,9 +73,12 @@ function isCursorOfEvents({ name, schema }: { name?: string; schema?: { pattern?
 /** A category without a name has no ETag, so `If-Match` refuses to name it. */
 const IF_MATCH_REF = "#/components/parameters/IfMatch";
 
+/** Refuses to write what exists. */
+const IF_NONE_MATCH_REF = "#/components/parameters/IfNoneMatchOfWrite";
+
 /**
  * The description with the known values, without some parameters of the query, the one that would make it wait for
- * events, and the `If-Match` of a PUT.
+ * events, the `If-None-Match` of writes, and the `If-Match` of a PUT.
  */
 function forSchemathesis(description: string, leftOut: readonly string[]): string {
   const replace = (_: string, value: unknown, { source }: { source: string }) => {
@@ -91,9 +94,11 @@ function forSchemathesis(description: string, leftOut: readonly string[]): strin
     return known === undefined ? value : { ...value!, schema: { type: "string", enum: known } };
   };
   const parsed = JSON.parse(description, replace as (key: string, value: unknown) => unknown);
-  for (const { put } of Object.values((parsed as typeof DESCRIPTION).paths)) {
-    if (put === undefined) continue;
-    put.parameters = put.parameters.filter(({ $ref }) => $ref !== IF_MATCH_REF);
+  for (const operations of Object.values((parsed as typeof DESCRIPTION).paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const refs = method === "put" ? [IF_NONE_MATCH_REF, IF_MATCH_REF] : [IF_NONE_MATCH_REF];
+      operation.parameters = operation.parameters.filter(({ $ref }) => !refs.includes($ref ?? ""));
+    }
   }
   return JSON.stringify(parsed);
 }

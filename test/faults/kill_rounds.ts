@@ -3,6 +3,7 @@
  *
  *     deno task faults [--rounds N | --mixed N | --cuts N | --mixed-cuts N | --judge N]
  *     deno task faults --flips N [--pets N] [--seed N]
+ *     deno task faults --fuzz N [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
@@ -30,8 +31,17 @@ const commandsIn = (folder: string) => [
   ["keys", "issue", "--label", "round"],
 ];
 
+/** Names a store by a link to its file and by one to its folder, as an operator does who has moved it to a volume. */
+async function linksTo({ folder, kvPath }: TempStore, parent: string): Promise<string[]> {
+  const [file, linkedFolder] = [`${parent}/store.sqlite3`, `${parent}/volume`];
+  await Deno.symlink(kvPath, file);
+  await Deno.symlink(folder, linkedFolder);
+  return [file, kvPath.replace(folder, linkedFolder)];
+}
+
 /**
- * Two services and a command on one store file, under load: clients give up additions and repeat them. In every round,
+ * Two services and a command on one store file, under load: clients give up additions and repeat them. Each service knows
+ * the file by another link, and the command by its path. In every round,
  * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged
  * change is stored once, and shown. At the end, every acknowledged pet must be stored, backed up and published.
  */
@@ -41,8 +51,9 @@ export async function killRounds(rounds: number, runtimes = [RUNTIME, RUNTIME]) 
   const commands = commandsIn(kept.folder);
   const token = await temp.issueApiKey();
   await expectDone(["publish", "--new-key", `${kept.folder}/log.key`], temp);
+  const names = await linksTo(temp, kept.folder);
   let killed = 0;
-  const start = (index: number) => startOn(runtimes[(index + killed) % 2], temp.kvPath);
+  const start = (index: number) => startOn(runtimes[(index + killed) % 2], names[index]);
   const services = await Promise.all([start(0), start(1)]);
   const load = new LoadClient({
     services: () => services,
@@ -140,6 +151,17 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
   async "--flips"(count, { pets, seed }) {
     const { describeCases, probeDamages } = await import("./flip_bits.ts");
     return describeCases(await probeDamages({ kind: "flip", count, pets, seed }));
+  },
+  async "--fuzz"(count, { seed }) {
+    const { fuzzHttp } = await import("./fuzz_http.ts");
+    const lines: string[] = [];
+    for (const runtime of await bothRuntimes()) {
+      const seeds = Array.from({ length: count }, (_, index) => seed + index);
+      const { connections, responses } = await fuzzHttp({ runtime, seeds });
+      const responded = `${responses} sound requests got their responses`;
+      lines.push(`${connections} connections on ${runtime}: ${responded}`);
+    }
+    return lines.join("\n");
   },
 };
 

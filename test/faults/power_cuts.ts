@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { OpenStoreError } from "../../src/eventstore_less/store/open_store.ts";
+import { OpenStoreError } from "../../src/eventstore_less/store/open_store_error.ts";
 import { buildDisk } from "../support/disk.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { startOn } from "../support/node_service.ts";

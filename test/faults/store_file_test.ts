@@ -23,9 +23,9 @@ const SMALL_DISK = await install("a disk of its own, which root can mount", asyn
 const CONNECTIONS = 8;
 
 /** A service on a store file, and clients that have added some pets and continue until `stop()`. */
-async function startLoad(store: TempStore) {
+async function startLoad(store: TempStore, name = store.kvPath) {
   const token = await store.issueApiKey();
-  const service = await ServiceProcess.start(store.kvPath);
+  const service = await ServiceProcess.start(name);
   const load = new LoadClient({
     services: () => [service],
     token,
@@ -207,6 +207,61 @@ for (const [name, lose] of Object.entries(LOSSES)) {
     },
   );
 }
+
+testOnLinux(
+  "behind a link, additions stop when the log beside the file is lost, and the logged command saves every pet, also when the link moves",
+  async () => {
+    await using volume = await TempStore.make();
+    await using other = await TempStore.make();
+    const link = other.kvPath;
+    await Deno.symlink(volume.kvPath, link);
+    await using loaded = await startLoad(volume, link);
+    const { token, service, load, moreAdditions } = loaded;
+    const [first] = service.lines.map((line) => JSON.parse(line));
+    assertEquals([first.event, first.store, first.link], ["listening", volume.kvPath, link]);
+    await Deno.remove(link);
+    const events = () => service.lines.map((line) => JSON.parse(line).event);
+    await until(() => events().includes("store_link_moved"));
+    await moreAdditions();
+    await Deno.remove(`${volume.kvPath}-wal`);
+    await until(() => load.refused.size > 0);
+    await loaded.stop();
+    assertEquals(await readinessOf(service), 503);
+    assertEquals(events(), ["listening", "store_link_moved", "store_file_lost"]);
+    const { saveCommand, reason } = JSON.parse(service.lines[2]);
+    assertEquals(reason, `${volume.kvPath}-wal was deleted or moved`);
+    await expectDone("sh", ["-c", saveCommand]);
+    await service.stop("SIGKILL");
+    const kvPath = `${volume.kvPath}.saved`;
+    assertEquals((await runTask(["audit"], { kvPath })).code, 0);
+    await using successor = await ServiceProcess.start(kvPath);
+    await load.expectServed(successor);
+    assertEquals(await successor.add({ name: "Rex", categoryId: 1 }, token), 201);
+  },
+);
+
+test("a store with two names is refused by every program, and used again when one is gone", async () => {
+  await using store = await TempStore.make();
+  await store.issueApiKey();
+  const second = `${store.folder}/second.sqlite3`;
+  await Deno.link(store.kvPath, second);
+  const env = { PORT: "0", HOST: "127.0.0.1" };
+  const backup = ["backup", `${store.folder}/log.jsonl`];
+  const commands = [["start"], ["audit"], ["log"], backup, ["replay"], ["keys", "list"]];
+  for (const kvPath of [store.kvPath, second]) {
+    for (const args of commands) {
+      const { code, stdout, stderr } = await runTask(args, { kvPath, env });
+      assertEquals([code, stdout], [2, ""], args.join(" "));
+      assertMatch(stderr, /\(KV_PATH\): its file has 2 names \(hard links\), .*\n$/);
+      assertEquals(stderr.trim().split("\n").length, 1, stderr);
+    }
+  }
+  await Deno.remove(second);
+  for (const args of commands.slice(1)) {
+    const { code, stderr } = await runTask(args, { kvPath: store.kvPath, env });
+    assertEquals(code, 0, stderr);
+  }
+});
 
 testOnLinux(
   "the logged command fails if it does not find the store's files, or cannot copy them, and the service continues",

@@ -304,6 +304,58 @@ test("section 7: a refused request gets an Error, and stores nothing", async (se
   await assertRefused(service, () => service.send("/pets"), unknown);
 });
 
+test("4.4 and 4.6: If-None-Match refuses a write of an animal in a state that it names", async (service) => {
+  const { add, change, remove, send } = service;
+  const etag = (await headersOf(add(REX))).get("etag")!;
+  const failed = { status: 412, code: "precondition_failed", message: /If-None-Match excludes/ };
+  for (const tags of ["*", etag, `"a", W/${etag.replace(/"$/, '-gzip"')}`]) {
+    const condition = { "if-none-match": tags };
+    await assertRefused(service, () => change(1, { status: "sold" }, condition), failed);
+    await assertRefused(service, () => remove(1, condition), failed);
+    await assertRefused(service, () => remove(2, condition), GONE);
+  }
+  assertEquals((await change(1, { status: "sold" }, { "if-none-match": '"a"' })).status, 200);
+  assertEquals((await remove(1, { "if-none-match": etag })).status, 204);
+  // An addition has no state before it, whatever the state of the list.
+  for (const header of ["if-match", "if-none-match"]) {
+    const listed = (await headersOf(send("/v1/pets"))).get("etag")!;
+    for (const field of ["*", listed, '"a"']) {
+      assertEquals((await add(REX, { [header]: field })).status, 201);
+    }
+  }
+});
+
+test("section 4: a character that needs no encoding means the same in a path if it is encoded", async (service) => {
+  const { add, nameCategory, remove, send, sendBare } = service;
+  const init = { method: "POST", headers: { "content-type": "application/json" } };
+  const added = await send("/%761/%70et%73", { ...init, body: JSON.stringify(REX) });
+  assertMatch(added.headers.get("location")!, /^http:..[^/]+\/v1\/pets\/1$/);
+  assertEquals((await add(REX)).status, 201);
+  assertEquals((await nameCategory("%2D%35", "Dogs")).status, 201);
+  assertEquals((await remove("%32")).status, 204);
+  const paths: [encoded: string, plain: string][] = [
+    ["/v1/pets/%31", "/v1/pets/1"],
+    ["/v1/pets/%31?%6Cimit=1", "/v1/pets/1?limit=1"],
+    ["/%761/pets?limit=%31", "/v1/pets?limit=1"],
+    ["/v1/pets/1/%65vents", "/v1/pets/1/events"],
+    ["/v1/%65vents?limit=2", "/v1/events?limit=2"],
+    ["/v1/%6Bey", "/v1/key"],
+    ["/v1/categories/%2d5", "/v1/categories/-5"],
+    ["/v1/categories/-%35/events", "/v1/categories/-5/events"],
+    ["/v1/%7Epets", "/v1/~pets"],
+  ];
+  for (const [encoded, plain] of paths) {
+    assertEquals(await answer(send(encoded)), await answer(send(plain)), encoded);
+  }
+  for (const path of ["/%64ocs", "/openapi%2ejson"]) {
+    assertEquals((await answer(sendBare(path)))[0], 200, path);
+  }
+  const unknown = { status: 404, code: "not_found" };
+  for (const path of ["/v1%2Fpets", "/v1/%2570ets", "/v1/pets%00", "/v1/p%65t", "/v1/pets%3F"]) {
+    await assertRefused(service, () => send(path), unknown);
+  }
+});
+
 test("section 8: limit is 1 to 100, and 20 by default", async (service) => {
   await headersOf(service.add(REX));
   const writes = Array.from({ length: 100 }, (_, index) => [

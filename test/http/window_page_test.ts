@@ -30,6 +30,13 @@ test("the script of the window has only what browsers need", async () => {
   assert(!/ZodError|\bDeno\b|node:/.test(script));
 });
 
+test("the window is found by a path with encoded characters, too", async () => {
+  await using service = await openTestService();
+  for (const path of ["/%77indow", "/window/%77indow%2Ejs"]) {
+    assertEquals((await service.sendBare(path)).status, 200, path);
+  }
+});
+
 test("the page of the window names all files that are served for it", async () => {
   await using service = await openTestService();
   const served = [...windowAssets(() => {}).keys()];

@@ -9,7 +9,7 @@ import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { putRecord } from "../support/set_record.ts";
 import { commit } from "../support/store_contract.ts";
-import { hold } from "../support/faulty_store.ts";
+import { faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
 
@@ -142,6 +142,26 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
   assertEquals(apiKeys.length, count + 1);
   assertEquals(new Set(apiKeys.map(({ id }) => id)).size, count + 1);
   assertEquals(apiKeys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
+});
+
+Deno.test("listApiKeys() returns each key once, although others are issued between its reads", async () => {
+  await using opened = await open();
+  const { service, store, headNow } = opened;
+  const issue = () => issueApiKey(service, { label: "other" });
+  await Promise.all(Array.from({ length: 30 }, issue));
+  let reads = 0;
+  const issueFirst = async () => {
+    reads++;
+    if (reads < 20) await issue();
+  };
+  store.onList = (apply) => issueFirst().then(apply);
+  store.onSnapshot = (apply) => issueFirst().then(apply);
+  const limited = faultyStore(service.store);
+  Object.assign(limited, { limits: { ...service.store.limits, listEntries: 7 } });
+  const apiKeys = await listApiKeys(limited, await headNow());
+  assertGreater(reads, 3);
+  assertGreater(apiKeys.length, 30);
+  assertEquals(new Set(apiKeys.map(({ id }) => id)).size, apiKeys.length);
 });
 
 Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {

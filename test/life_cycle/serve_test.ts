@@ -5,8 +5,11 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { serve } from "../../src/life_cycle/serve.ts";
+import { ForeignStoreError } from "../../src/eventstore_less/log/head.ts";
+import { HeadReader } from "../../src/eventstore_less/log/head_reader.ts";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
-import type { ServiceConfig } from "../../src/settings/config.ts";
+import type { LocatedConfig } from "../../src/settings/config.ts";
+import { OpenStoreError } from "../../src/eventstore_less/store/open_store_error.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -98,21 +101,40 @@ async function startRefusing() {
 
 Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {
   using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
-  const config: ServiceConfig = {
-    store: { kind: "memory" },
-    makesStore: true,
-    hostname: "127.0.0.1",
-    port: 0,
-    processes: 1,
-    processNumber: undefined,
-    supervisor: undefined,
-    metrics: undefined,
-    accessLog: false,
-    trustedProxies: undefined,
-    corsOrigins: [],
-    rateLimit: undefined,
-    publicUrl: undefined,
-    stagingUrl: undefined,
-  };
-  await assertRejects(() => serve(config), ServiceError, "says year 12345, which cannot be right");
+  const message = "says year 12345, which cannot be right";
+  await assertRejects(() => serve(CONFIG), ServiceError, message);
 });
+
+// The service, which the process would end, keeps its server and its store open.
+Deno.test({
+  name: "serve() rejects if its first read of a file finds the data of another program",
+  permissions: "inherit",
+  ignore: !PROCESSES.isMet,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    await using temp = await TempStore.make();
+    await temp.issueApiKey();
+    const foreign = () => Promise.reject(new ForeignStoreError("store_unavailable", "theirs"));
+    using _ = stub(HeadReader.prototype, "fresh", foreign);
+    const store = { kind: "file", path: temp.kvPath, isDefault: false } as const;
+    await assertRejects(() => serve({ ...CONFIG, store }), OpenStoreError, "theirs");
+  },
+});
+
+const CONFIG: LocatedConfig = {
+  store: { kind: "memory" },
+  makesStore: true,
+  hostname: "127.0.0.1",
+  port: 0,
+  processes: 1,
+  processNumber: undefined,
+  supervisor: undefined,
+  metrics: undefined,
+  accessLog: false,
+  trustedProxies: undefined,
+  corsOrigins: [],
+  rateLimit: undefined,
+  publicUrl: undefined,
+  stagingUrl: undefined,
+};

@@ -170,7 +170,7 @@ test("Messages and help name the program as it was called", async () => {
   assertEquals([none.code, none.stdout], [2, ""]);
   assertMatch(
     none.stderr,
-    /^error: Cannot open the store .*make the store with node animal-store\.mjs keys issue or restore\n$/,
+    /^error: Cannot open the store .*make the store with node animal-store\.mjs keys issue --label TEXT, or restore\n$/,
   );
   const help = await program.expect(["audit", "--help"]);
   assertMatch(help, /^ {2}node animal-store\.mjs audit \[--json\]/m);

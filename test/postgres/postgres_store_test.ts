@@ -182,6 +182,16 @@ test("a warning without a cancelled wait for the standby is ignored, and a full 
   await put(store, ["key"], "other");
   await before("raise 'could not extend' using errcode = 'disk_full'");
   await assertRejects(() => put(store, ["key"], "value"), StoreFullError);
+  // A read needs space, too, if it sorts in a file. Its error speaks of no write.
+  await server().sql(
+    `alter table animal_store.records rename to kept;
+      create function fail() returns boolean language plpgsql as
+        $$ begin raise 'could not write' using errcode = 'disk_full'; end $$;
+      create view animal_store.records as select * from animal_store.kept where public.fail()`,
+    database,
+  );
+  const message = "The database reports: could not write";
+  await assertRejects(() => store.get(["key"]), NotAppliedError, message);
   store.close();
 });
 

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";
+import { expectTaskFails } from "../support/run_task.ts";
 import { ServiceProcess, SUPERVISED } from "../support/service_process.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { until } from "../support/until.ts";
@@ -33,4 +34,24 @@ test("of several processes, the first one answers 503 while the database is away
   await until(async () => await probe() === 200);
   for (let count = 0; count < 30; count++) assertEquals(await probe(), 200);
   assertEquals(await service.stop(), 0);
+});
+
+test("several instances that start at once on a new database make one store with NEW_STORE=make, and otherwise none", async () => {
+  const database = await server().createDatabase();
+  const url = server().url(database);
+  const schemas = `select count(*) from pg_namespace where nspname = 'animal_store'`;
+  const refused = { kvPath: url, env: { PORT: "0", NEW_STORE: "" } };
+  const line = /^error: Cannot open the database [^\n]*: there is no log in it yet; [^\n]*\n$/;
+  const fails = () => expectTaskFails(2, line, ["start"], refused);
+  await Promise.all([fails(), fails()]);
+  assertEquals(await server().sql(schemas, database), "0");
+
+  const services = await Promise.all(Array.from({ length: 3 }, () => ServiceProcess.start(url)));
+  for (const service of services) {
+    const probe = async () => (await service.send("/readyz", "")).status === 200;
+    await until(probe, "An instance is not ready");
+    assertEquals(await service.stop(), 0);
+  }
+  const made = services.filter(({ lines }) => lines.join("\n").includes('"store_made"'));
+  assertEquals(made.length, 1);
 });

@@ -1,6 +1,7 @@
 /** Replaces a program in a copy of the project, and prints what its permissions allow. */
 
 import { statfsSync } from "node:fs";
+import { userInfo } from "node:os";
 
 const attempts: Record<string, () => unknown> = {
   "read a file": () => Deno.statSync("deno.json"),
@@ -15,6 +16,7 @@ const attempts: Record<string, () => unknown> = {
   "read CORS_ORIGINS": () => Deno.env.get("CORS_ORIGINS"),
   "read HOME": () => Deno.env.get("HOME"),
   "read the size of a disk": () => statfsSync("."),
+  "read the user's name": () => userInfo(),
   "ask for the host's name": () => Deno.hostname(),
 };
 

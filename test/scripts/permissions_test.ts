@@ -27,14 +27,23 @@ test("no program can run others, load libraries, write the project's sources, or
       assertEquals([name, code], [name, 0], stderr);
       return JSON.parse(stdout);
     };
-    const ofCommand = ["read a file", "write a file", "listen", "connect", "read KV_PATH"];
-    const ofService = [...ofCommand, "read CORS_ORIGINS", "read the size of a disk"];
+    const ofBoth = ["read a file", "write a file", "listen", "connect", "read KV_PATH"];
+    const user = "read the user's name";
+    const ofCommand = [...ofBoth, user];
+    const ofService = [...ofBoth, "read CORS_ORIGINS", "read the size of a disk", user];
     for (const name of COMMAND_NAMES) assertEquals([name, await allowed(name)], [name, ofCommand]);
     assertEquals(await allowed("start"), ofService);
     // Without the signal, it would run until the next change.
     assertEquals(JSON.parse(await firstLineOfDev(project)), ofService);
     const variables = ["read KV_PATH", "read CORS_ORIGINS", "read HOME"];
-    const ofSupervisor = ["listen", "connect", "run a program", ...variables];
+    const ofSupervisor = [
+      "read a file",
+      "listen",
+      "connect",
+      "run a program",
+      ...variables,
+      user,
+    ];
     assertEquals(await allowed("start", { PROCESSES: "2" }), ofSupervisor);
   }));
 

@@ -320,6 +320,47 @@ testOnServer(
 );
 
 testOnServer(
+  "the server resolves no dot segments, encoded or not",
+  async ({ token }, port) => {
+    const targets = ["pets/../pets", "pets/%2E%2E/pets", "./pets", "%2e/pets", "pets/%2E"];
+    for (const target of targets) {
+      using connection = await connect(port);
+      await connection.write(
+        `GET /v1/${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      );
+      assertMatch(await connection.answer(), /^HTTP\/1\.1 404 /, target);
+    }
+  },
+);
+
+testOnServer(
+  "the server refuses a target with characters that are not encoded",
+  async ({ token }, port) => {
+    for (
+      const target of ["/v1/pets?name=Zoë", "/v1/pets/ë", "/ë", "/docs?ë", "http://a/v1/pets?ë"]
+    ) {
+      for (const method of ["GET", "DELETE"]) {
+        using connection = await connect(port);
+        const head =
+          `${method} ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`;
+        await connection.write(`${head}\r\n`);
+        const response = await connection.answer();
+        assertMatch(response, /^HTTP\/1\.1 400 /, target);
+        assertStringIncludes(response, '"code":"malformed_request"');
+      }
+    }
+    // On Deno, bytes that are not UTF-8 never reach the service.
+    for (const target of ["/v1/pets?name=Zo\xeb", "/v1/pets/\xeb"]) {
+      using connection = await connect(port);
+      const head = `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+      await connection.write(Uint8Array.from(head, (character) => character.charCodeAt(0)));
+      await until(() => connection.received !== "");
+      assertMatch(connection.received, /^HTTP\/1\.1 400 /);
+    }
+  },
+);
+
+testOnServer(
   "a connection gets the responses to all requests of a packet, in their order",
   async (_, port) => {
     using connection = await connect(port);
@@ -332,6 +373,71 @@ testOnServer(
     await until(() => statuses().length === burst.length);
     const expected: Record<string, string> = { "/healthz": "200", "/docs": "200" };
     assertEquals(statuses(), burst.map((path) => expected[path] ?? "401"));
+  },
+);
+
+testOnServer(
+  "a request that was begun gets its own response, whatever follows it",
+  async (service, port) => {
+    const post = `${postHead(service)}Content-Length: 29\r\n\r\n${REX}`;
+    const last = post.replace("\r\n", "\r\nConnection: close\r\n");
+    const old = post.replace("HTTP/1.1", "HTTP/1.0");
+    const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    const long = `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(70_000)}\r\n\r\n`;
+    const cases: [statuses: number[], begun: string, following: string][] = [
+      [[201], post, "\0"],
+      [[201], post, "x"],
+      [[201], post, long],
+      [[201], post, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+      [[201], last, "\0"],
+      [[201], last, post],
+      [[201], old, post],
+      [[201, 200], post + get, "\0"],
+      [[200, 201, 200], get + post + get, "GET"],
+      [[201, 405], post, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ];
+    let stored = 0;
+    for (const [statuses, begun, following] of cases) {
+      for (const isOnePacket of [true, false]) {
+        using connection = await connect(port);
+        await connection.write(isOnePacket ? begun + following : begun);
+        if (!isOnePacket) await connection.write(following);
+        const found = () =>
+          [...connection.received.matchAll(/HTTP\/1\.[01] (\d+) /g)].map((it) => Number(it[1]));
+        await until(() => connection.ended || found().length >= statuses.length);
+        assertEquals(found().slice(0, statuses.length), statuses, `${begun}${following}`);
+        stored += statuses.filter((it) => it === 201).length;
+      }
+    }
+    // Nothing was begun whose response could not be sent any more.
+    assertEquals(lastPetIdOf((await service.heads.fresh()).head), stored);
+    assertEquals(service.reports, []);
+  },
+);
+
+testOnServer(
+  "the connection of a client that waits to continue ends after a response that needs no body",
+  async (service, port) => {
+    const key = `Authorization: Bearer ${service.token}\r\n`;
+    const json = "Content-Type: application/json\r\n";
+    const cases: [status: number, head: string][] = [
+      [401, `POST /v1/pets HTTP/1.1\r\n${json}`],
+      [415, `POST /v1/pets HTTP/1.1\r\n${key}`],
+      [405, `PUT /v1/pets HTTP/1.1\r\n${key}${json}`],
+      [404, `POST /v1/nothing HTTP/1.1\r\n${key}${json}`],
+      [204, "OPTIONS /healthz HTTP/1.1\r\n"],
+    ];
+    for (const [status, head] of cases) {
+      using connection = await connect(port);
+      const sentAt = performance.now();
+      await connection.write(
+        `${head}Host: a\r\nExpect: 100-Continue\r\nContent-Length: 29\r\n\r\n`,
+      );
+      await until(() => connection.ended, head);
+      assertLess(performance.now() - sentAt, 5_000, head);
+      assertStringIncludes(connection.received, `HTTP/1.1 ${status} `);
+      assertStringIncludes(connection.received.toLowerCase(), "\r\nconnection: close\r\n");
+    }
   },
 );
 

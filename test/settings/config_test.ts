@@ -1,7 +1,12 @@
 import process from "node:process";
 import { assertEquals, assertThrows } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
+import {
+  ConfigError,
+  readDevConfig,
+  readServiceConfig,
+  type ServiceConfig,
+} from "../../src/settings/config.ts";
 import { storeName } from "../../src/eventstore_less/store/store_location.ts";
 
 type Variables = Record<string, string>;
@@ -48,9 +53,12 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   [{ PROCESSES: "1" }, (it) => it.processes, undefined],
   [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
   [{}, (it) => it.metrics, undefined],
-  [{}, (it) => it.makesStore, true],
-  [{ NEW_STORE: "make", KV_PATH: ":memory:" }, (it) => it.makesStore, true],
+  [{}, (it) => it.makesStore, false],
+  [{ NEW_STORE: "" }, (it) => it.makesStore, false],
   [{ NEW_STORE: "refuse" }, (it) => it.makesStore, false],
+  [{ NEW_STORE: "make" }, (it) => it.makesStore, true],
+  [{ KV_PATH: ":memory:" }, (it) => it.makesStore, true],
+  [{ NEW_STORE: "make", KV_PATH: ":memory:" }, (it) => it.makesStore, true],
   [{ METRICS_PORT: "1" }, (it) => it.metrics, { port: 1, hostname: "127.0.0.1" }],
   [
     { METRICS_PORT: "65534", METRICS_HOST: "::", PROCESSES: "2", SUPERVISED_PROCESS: "2" },
@@ -124,6 +132,15 @@ Deno.test("readServiceConfig() reads valid settings; an empty variable counts as
   }
 });
 
+Deno.test("readDevConfig() listens on loopback and makes a missing store, unless a variable says otherwise", () => {
+  const read = (variables: Variables) => {
+    const { hostname, makesStore } = readWith(variables, readDevConfig);
+    return [hostname, makesStore];
+  };
+  assertEquals(read({}), ["127.0.0.1", true]);
+  assertEquals(read({ HOST: "::", NEW_STORE: "refuse" }), ["::", false]);
+});
+
 for (const [message, cases] of Object.entries(FAULTY)) {
   Deno.test(`readServiceConfig() refuses settings in one line without a password: ${message}`, () => {
     const token = message.startsWith("DENO_KV_ACCESS_TOKEN") ? {} : KV_TOKEN;
@@ -161,7 +178,7 @@ function databaseOf({ store }: ServiceConfig): unknown[] {
 }
 
 /** Reads the settings in an environment of only those variables. */
-function readWith(variables: Variables): ServiceConfig {
+function readWith(variables: Variables, readConfig = () => readServiceConfig()): ServiceConfig {
   using _ = stub(Deno.env, "get", (name) => variables[name]);
-  return readServiceConfig();
+  return readConfig();
 }

@@ -73,7 +73,7 @@ function* checkWrite(
   oracle: Oracle,
 ): Iterable<string> {
   const { response, startStep, endStep } = exchange;
-  const { categoryId, name = "", expected } = operation;
+  const { categoryId, name = "" } = operation;
   const { status, body } = response!;
   const during = namesBetween(oracle, startStep, endStep);
   const texts = during.map((names) => textOf(names, categoryId));
@@ -82,7 +82,7 @@ function* checkWrite(
   } else if (status === 404) {
     if (!texts.includes(undefined)) yield "The category had a name all the time";
   } else if (status === 412) {
-    const wasAnother = texts.some((text) => text === undefined || text !== (expected ?? text));
+    const wasAnother = texts.some((text) => !isAsExpected(operation, text));
     if (!wasAnother) yield "The category was always the expected one";
   } else if (status === 409 && JSON.parse(body).code === "category_name_taken") {
     const wasTaken = during.some(({ byId }) => {
@@ -103,7 +103,7 @@ function* checkAcknowledged(
 ) {
   const { key, response, startStep, endStep } = exchange;
   const { status, body } = response!;
-  const { kind, categoryId, expected, idempotencyKey } = operation;
+  const { kind, categoryId, idempotencyKey } = operation;
   const text = JSON.stringify({ id: categoryId, name: operation.name });
   if (kind === "nameCategory" && body !== text) yield `The category is not ${text}`;
   const events = oracle.lines.filter((line) => {
@@ -112,15 +112,24 @@ function* checkAcknowledged(
   });
   const isRight = ({ position, event }: CommittedLine) => {
     const before = oracle.names.findLast((it) => it.position < position)!;
-    const textBefore = textOf(before, categoryId);
-    const isExpected = textBefore === (expected ?? textBefore);
-    return isExpected &&
+    return isAsExpected(operation, textOf(before, categoryId)) &&
       (kind === "removeCategory" || (event.data.previous ? 200 : 201) === status);
   };
   const own = events.filter(({ step }) => step > startStep || idempotencyKey !== undefined);
   if (own.some(isRight)) return;
-  const wasUnchanged = status === 200 && texts.includes(text) && text === (expected ?? text);
+  const wasUnchanged = status === 200 && texts.includes(text) &&
+    isAsExpected(operation, text);
   if (!wasUnchanged) yield "The write was acknowledged but is not in the log";
+}
+
+/** Whether the conditions of a request let it pass, given the category before it. Without a name, that has no text. */
+function isAsExpected(
+  { ifMatch, ifNoneMatch, expected }: CategoryWrite,
+  text: string | undefined,
+): boolean {
+  if (ifNoneMatch !== undefined) return text === undefined;
+  if (ifMatch === undefined) return true;
+  return text !== undefined && text === (expected ?? text);
 }
 
 /** The names at all heads that the store had during the steps. */

@@ -90,14 +90,17 @@ export class CategoryClient {
     return { kind: "nameCategory", ...target, name: random.pick(CATEGORY_NAMES) };
   }
 
-  #drawExpectation(categoryId: number): Pick<CategoryWrite, "ifMatch" | "expected"> {
+  #drawExpectation(
+    categoryId: number,
+  ): Pick<CategoryWrite, "ifMatch" | "expected" | "ifNoneMatch"> {
     const { etag, text } = this.#known.get(categoryId) ?? { etag: '"of-none"', text: "" };
     const expectations = {
       none: {},
+      unnamed: { ifNoneMatch: "*" as const },
       known: { ifMatch: etag, expected: text },
       any: { ifMatch: "*" },
     };
-    return expectations[this.#random.weighted({ none: 4, known: 2, any: 1 })];
+    return expectations[this.#random.weighted({ none: 3, unnamed: 1, known: 2, any: 1 })];
   }
 
   async #send(operation: Operation, key: KeyInUse, slot: number): Promise<void> {

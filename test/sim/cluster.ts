@@ -271,9 +271,10 @@ function categoryRequestOf(
     if (cached !== undefined) headers.set("if-none-match", cached.etag);
     return new Request(url, { headers });
   }
-  const { idempotencyKey, ifMatch, name } = operation;
+  const { idempotencyKey, ifMatch, ifNoneMatch, name } = operation;
   if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
   if (ifMatch !== undefined) headers.set("if-match", ifMatch);
+  if (ifNoneMatch !== undefined) headers.set("if-none-match", ifNoneMatch);
   if (operation.kind === "removeCategory") return new Request(url, { method: "DELETE", headers });
   headers.set("content-type", "application/json");
   return new Request(url, { method: "PUT", headers, body: JSON.stringify({ name }) });
@@ -287,7 +288,8 @@ function petRequestOf(
   const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
   const headers = new Headers({ authorization: `Bearer ${token}` });
   const setHeader = (name: string, value?: string) => value && headers.set(name, value);
-  setHeader("if-none-match", operation.cached?.etag);
+  // On a write, it is a condition of its own.
+  if (!isPetWrite(operation)) setHeader("if-none-match", operation.cached?.etag);
   if (operation.kind === "list" || isFeed) {
     const values: Record<string, unknown> = { ...operation };
     for (const name of QUERY_NAMES) {

@@ -13,11 +13,13 @@ import type {
 } from "../../src/eventstore_less/store/store.ts";
 import type { Command } from "../../src/eventstore_less/append/command.ts";
 import { APPLICATION } from "../../src/application.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { createInstance, type Instance } from "../../src/eventstore_less/instance.ts";
 import { ModelStore } from "./model_store.ts";
 import { Node } from "./node.ts";
 import { Simulation } from "./simulation.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
+import { type Faults, faultyStore } from "../support/faulty_store.ts";
 
 /** How long the parts of an append take, in milliseconds. */
 export interface Times {
@@ -35,6 +37,10 @@ export interface Times {
 /** The clients of an instance, which add pets. */
 export interface Load {
   clients: number;
+  /** How many times as long the ways from this instance to the store take; by default once. */
+  slowness?: number;
+  /** When the instance and its clients start, in milliseconds; by default 0. */
+  startsAtMs?: number;
 }
 
 /** The outcomes that the clients of an instance got. */
@@ -42,6 +48,10 @@ export interface Share {
   done: number;
   failed: number;
   p99Ms: number;
+  /** How often the instance read the head, for example to look whether others have taken their turns. */
+  headReads: number;
+  /** From the start of the instance to its first event, in milliseconds. */
+  firstMs: number;
 }
 
 /** One commit at a time holds the lock, in the order in which they come. */
@@ -56,22 +66,23 @@ class LockedStore {
     this.#times = times;
   }
 
-  /** The store as an instance sees it. */
-  clientOf(node: Node): Store {
+  /** The store as an instance sees it whose ways to it are `slowness` times as long. */
+  clientOf(node: Node, slowness: number): Store {
     const { model } = this;
-    const read = <T>(perform: () => T) => this.#travel(node, () => Promise.resolve(perform()));
+    const wayMs = this.#times.wayMs * slowness;
+    const read = <T>(perform: () => T) =>
+      this.#travel(node, wayMs, () => Promise.resolve(perform()));
     return {
       limits: model.limits,
       get: (key: Key) => read(() => model.read(key)),
       list: (range: KeyRange, options: ListOptions) => read(() => model.scan(range, options)),
       snapshot: (keys, ranges, options) => read(() => model.view(keys, ranges, options)),
-      commit: (commit) => this.#travel(node, () => this.#commit(commit)),
+      commit: (commit) => this.#travel(node, wayMs, () => this.#commit(commit)),
       close() {},
     };
   }
 
-  async #travel<T>(node: Node, perform: () => Promise<T>): Promise<T> {
-    const { wayMs } = this.#times;
+  async #travel<T>(node: Node, wayMs: number, perform: () => Promise<T>): Promise<T> {
     await this.#simulation.sleep(wayMs * (0.8 + 0.4 * node.random()));
     const result = await perform();
     await this.#simulation.sleep(wayMs * (0.8 + 0.4 * node.random()));
@@ -126,23 +137,30 @@ export async function shareStore(
     await simulation.run(() => simulation.now >= end, Infinity);
   };
   const measurements = loads.map((load, index) => {
+    const { slowness = 1, startsAtMs = 0 } = load;
     const node = new Node(simulation, `instance${index}`, 0);
-    const instance = createInstance({
-      application: APPLICATION,
-      store: store.clientOf(node),
-      runtime: node,
+    const measurement: Measurement = { latencies: [], failed: 0, headReads: 0, firstMs: Infinity };
+    const onGet: Faults["onGet"] = (apply, [name]) => {
+      if (name === HEAD_KEY[0]) measurement.headReads++;
+      return apply();
+    };
+    const counted = faultyStore(store.clientOf(node, slowness), { onGet });
+    const instance = createInstance({ application: APPLICATION, store: counted, runtime: node });
+    simulation.after(startsAtMs, () => {
+      runClients(simulation, instance, node, load, times, measurement);
     });
-    const measurement: Measurement = { latencies: [], failed: 0 };
-    runClients(simulation, instance, node, load, times, measurement);
     return measurement;
   });
-  await runUntil(simulation.now + WARM_UP_MS);
-  for (const measurement of measurements) Object.assign(measurement, { latencies: [], failed: 0 });
+  const lastStartMs = Math.max(...loads.map(({ startsAtMs = 0 }) => startsAtMs));
+  await runUntil(simulation.now + lastStartMs + WARM_UP_MS);
+  for (const measurement of measurements) {
+    Object.assign(measurement, { latencies: [], failed: 0, headReads: 0 });
+  }
   await runUntil(simulation.now + ms);
-  return measurements.map(({ latencies, failed }) => {
+  return measurements.map(({ latencies, failed, headReads, firstMs }) => {
     const sorted = latencies.toSorted((one, other) => one - other);
     const p99Ms = sorted[Math.floor(0.99 * (sorted.length - 1))] ?? Infinity;
-    return { done: latencies.length - failed, failed, p99Ms };
+    return { done: latencies.length - failed, failed, p99Ms, headReads, firstMs };
   });
 }
 
@@ -165,6 +183,8 @@ export function leastPart(loads: readonly Load[], shares: readonly Share[]): num
 interface Measurement {
   latencies: number[];
   failed: number;
+  headReads: number;
+  firstMs: number;
 }
 
 function runClients(
@@ -175,6 +195,7 @@ function runClients(
   { prepareMs, clientMs }: Times,
   measurement: Measurement,
 ): void {
+  const begunAt = simulation.now;
   const processor = new Processor(simulation);
   const actor = node.newId();
   const newCommand = (): Command<unknown, EventBody> => {
@@ -184,7 +205,9 @@ function runClients(
   const runClient = async () => {
     for (;;) {
       const startedAt = simulation.now;
-      await appender.append(newCommand()).catch(() => measurement.failed++);
+      const isDone = await appender.append(newCommand()).then(() => true, () => false);
+      if (!isDone) measurement.failed++;
+      else measurement.firstMs = Math.min(measurement.firstMs, simulation.now - begunAt);
       measurement.latencies.push(simulation.now - startedAt);
       await simulation.sleep(clientMs);
     }

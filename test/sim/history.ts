@@ -76,6 +76,8 @@ export interface CategoryWrite {
   ifMatch?: string;
   /** The text of the category that the ETag of `ifMatch` belongs to; absent if that is any category. */
   expected?: string;
+  /** The category must have no name. */
+  ifNoneMatch?: "*";
   idempotencyKey?: string;
 }
 

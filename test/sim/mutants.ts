@@ -24,7 +24,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "the append deadline uses the wall clock": {
       append: ["runtime.monotonicNow()", "runtime.now()"],
-      "#sweepOverdue": ["runtime.monotonicNow()", "runtime.now()"],
+      "#rejectOverdue": ["runtime.monotonicNow()", "runtime.now()"],
     },
     "a plan without events is taken for confirmed on a stale head": {
       "#confirm": ["head.versionstamp === base.versionstamp", "true"],
@@ -39,7 +39,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
   },
-  "src/eventstore_less/append/command.ts": {
+  "src/eventstore_less/append/queued_command.ts": {
     "an unclear outcome is reported as nothing stored": {
       rejectOverdue: ["if (mayBeStored)", "if (false)"],
     },
@@ -48,11 +48,27 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
-    "two names are decided on the same names in one commit": {
-      firstOfGroups: ["return isFirst;", "return true;"],
-    },
     "a settled command is still appended": {
       decideAll: ["if (queued.isSettled) continue;", ""],
+    },
+  },
+  "src/eventstore_less/append/command_queue.ts": {
+    "two names are decided on the same names in one commit": {
+      canBePlanned: ["!groups.has(group)", "true"],
+    },
+  },
+  "src/eventstore_less/append/preparation.ts": {
+    "a command is decided on what it read before commits of others": {
+      Preparation: ["head.lastHash === this.#head.lastHash &&", ""],
+    },
+    "a command does not see a use of its Idempotency-Key while it waits": {
+      Preparation: ["idempotencyKeys.has(idempotencyKey)", "false"],
+    },
+    "a command does not see a change of its pet while it is prepared": {
+      Preparation: ["this.last = last ?? this.last;", ""],
+    },
+    "a command is decided with an API key that was revoked while it is prepared": {
+      Preparation: ["|| changesApiKey", ""],
     },
   },
   "src/eventstore_less/store/commit_until_known.ts": {
@@ -147,6 +163,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "the ETag of a category is not checked": {
       expectCategory: ["isExpected(category.text)", "true"],
+    },
+    "the If-None-Match of a category is not checked": {
+      expectCategory: ["isExcluded?.(category.text)", "false"],
     },
   },
   "src/animals/name_search.ts": {
@@ -374,6 +393,11 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   "src/eventstore_less/log/read_log.ts": {
     "a log read from within a record begins with the record": {
       readLog: ["position >= next &&", ""],
+    },
+  },
+  "src/eventstore_less/tools/verify/audit.ts": {
+    "an audit takes a turn request for a record of another program": {
+      auditRest: ["|| isTurnRequestKey(key)", ""],
     },
   },
   "src/eventstore_less/tools/verify/later_events.ts": {

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { gunzipSync } from "node:zlib";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { decodeUnreserved } from "../../src/runtime/service_request.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -67,7 +68,7 @@ export function assertDescribed(
   path: string,
   { status, headers, body: text }: { status: number; headers: Headers; body: string },
 ): void {
-  const { pathname } = new URL(path, "http://localhost");
+  const pathname = decodeUnreserved(new URL(path, "http://localhost").pathname);
   const isPreflight = method === "OPTIONS" && status === 204;
   // The redirect is for people who open the address in a browser, not a part of the interface.
   const isRedirect = pathname === "/v1/" && status === 302;

@@ -142,6 +142,14 @@ export class PostgresServer extends StoreServer {
     await this.sql("select pg_reload_conf()");
   }
 
+  /** Lets the user of this process connect over a Unix socket, as the role of the same name, and nobody else there. */
+  async allowPeer(user: string): Promise<void> {
+    const rules = await Deno.readTextFile(`${this.#data}/pg_hba.conf`);
+    const local = `local all ${user} peer\nlocal all all reject\n`;
+    await Deno.writeTextFile(`${this.#data}/pg_hba.conf`, local + rules);
+    await this.sql("select pg_reload_conf()");
+  }
+
   /** Makes the user of the servers the owner of a file or folder. */
   static async own(path: string): Promise<void> {
     if (Deno.uid() === 0) await expectDone("chown", ["postgres:postgres", path]);

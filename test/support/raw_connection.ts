@@ -17,9 +17,10 @@ export async function connect(port: number) {
     get ended() {
       return ended;
     },
-    async write(text: string) {
+    async write(sent: string | Uint8Array<ArrayBuffer>) {
+      const bytes = typeof sent === "string" ? new TextEncoder().encode(sent) : sent;
       const writer = connection.writable.getWriter();
-      await writer.write(new TextEncoder().encode(text)).catch(() => {});
+      await writer.write(bytes).catch(() => {});
       writer.releaseLock();
     },
     closeWrite: () => connection.closeWrite().catch(() => {}),

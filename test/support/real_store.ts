@@ -13,8 +13,9 @@ import {
 } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 
+/** The variables of a process on a store. Most tests begin with a new one, so a service may make it. */
 export function storeVariables(name: string): Record<string, string> {
-  return isDatabase(name) ? { DATABASE_URL: name } : { KV_PATH: name };
+  return { [isDatabase(name) ? "DATABASE_URL" : "KV_PATH"]: name, NEW_STORE: "make" };
 }
 
 /** Opens a store as a tool does. Deno's client reads the token of a server from the environment. */
@@ -57,5 +58,5 @@ export async function useRealStore<T>(
 }
 
 function isDatabase(name: string): boolean {
-  return name.startsWith("postgres:");
+  return /^postgres(ql)?:/.test(name);
 }

@@ -339,3 +339,41 @@ testInBrowser(
     await expectSoon(() => page.locator(ROWS).count(), 5);
   },
 );
+
+testInBrowser(
+  "a name that somebody else gives at the same time is not replaced",
+  async ({ service, open, network }) => {
+    await service.add({ name: "Rex", categoryId: 12 });
+    /** The names that somebody else gives just before a category gets one here. */
+    const faster = new Map<string, string>();
+    network.fetch = async (request) => {
+      const [, id = ""] = /\/categories\/(\d+)$/.exec(request.url) ?? [];
+      const name = faster.get(id);
+      if (request.method === "PUT" && name !== undefined) {
+        faster.delete(id);
+        await (await service.nameCategory(id, name)).body?.cancel();
+      }
+      return await service.fetch(request);
+    };
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    faster.set("12", "Fish");
+    await press(page, "Name it: Category 12");
+    await dialog.getByLabel("Name").fill("Birds");
+    await press(dialog, "Save");
+    await dialog.getByText("Category 12 has the name Fish already").waitFor();
+    await press(dialog, "Cancel");
+    await press(dialog.filter({ hasText: "Discard" }), "Discard");
+    // A new category gets the next id.
+    faster.set("13", "Cats");
+    await press(page, "Add a category");
+    await dialog.getByLabel("Name").fill("Owls");
+    await press(dialog, "Add");
+    await toast(page, "Owls was added").waitFor();
+    assertEquals(await service.listCategories(), [
+      { id: 12n, name: "Fish" },
+      { id: 13n, name: "Cats" },
+      { id: 14n, name: "Owls" },
+    ]);
+  },
+);

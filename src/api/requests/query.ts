@@ -48,6 +48,7 @@ const NEXT_PAGE = "the address of the next page is in the Link header";
 /** Parses a query, given without its question mark. Throws `invalid_parameter`. */
 export function parseQuery<Query>(search: string, parameters: Parameters<Query>): Partial<Query> {
   const query: Partial<Query> = {};
+  expectUtf8(search);
   const sent = new URLSearchParams(search);
   for (const [name, value] of sent) {
     const refuse = (fault: string) => {
@@ -65,6 +66,29 @@ export function parseQuery<Query>(search: string, parameters: Parameters<Query>)
     query[known] = parameters[known].parse(text, refuse);
   }
   return query;
+}
+
+/** Bytes of a query, encoded. A percent sign without digits is a character of its own. */
+const ENCODED_BYTES = /(?:%[0-9A-F]{2})+/gi;
+
+/** Throws if encoded bytes are not UTF-8. `URLSearchParams` would replace them. */
+function expectUtf8(search: string): void {
+  if (!search.includes("%")) return;
+  for (const parameter of search.split("&")) {
+    const bytes = parameter.match(ENCODED_BYTES) ?? [];
+    if (bytes.every(isUtf8)) continue;
+    const [name] = new URLSearchParams(parameter).keys();
+    throw parameterError(name, "is not valid UTF-8");
+  }
+}
+
+function isUtf8(encodedBytes: string): boolean {
+  try {
+    decodeURIComponent(encodedBytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function adviceOnUnknown(name: string, known: string[]): string {

@@ -13,20 +13,25 @@ import type { Store } from "../store/store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
-import { type Batch, type Plan, planBatch, type Planned } from "./batch.ts";
-import { type Appended, type Command, QueuedCommand } from "./command.ts";
+import { type Batch, effectsOf, type Plan, planBatch, type Planned } from "./batch.ts";
+import type { Appended, Command } from "./command.ts";
+import { CommandQueue } from "./command_queue.ts";
 import { CommitFailureLog } from "./commit_failure_log.ts";
 import { HeadWriter } from "./head_writer.ts";
+import { QueuedCommand } from "./queued_command.ts";
 import { Turns } from "./turns.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome, in milliseconds. */
 export const APPEND_LIMIT_MS = 3_500;
 
-/** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
-export const QUEUE_LIMIT = 2_048;
-
-/** How often the deadlines of the commands are checked. */
+/** How often the deadlines of the commands are checked, and whether a plan waits no longer for slow preparations. */
 const SWEEP_MS = 50;
+
+/** How long a plan waits for the preparation of a command: until the first sweep after this time, in milliseconds. */
+const PATIENCE_MS = 25;
+
+/** Number of records of a command with one event and an Idempotency-Key, for the first estimate of what a commit takes. */
+const USUAL_RECORDS = 2;
 
 /** A commit of this instance: the head that it replaced, the head after it, and its lines. */
 export interface Committed<EventBody extends Body = Body> extends Pick<Batch, "base" | "next"> {
@@ -54,11 +59,15 @@ type StepResult = "confirmed" | "outdated" | "failed";
 export class Appender<EventBody extends Body = Body> {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps<EventBody>;
-  #waiting: QueuedCommand[] = [];
+  #waiting = new CommandQueue();
   /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
   /** Identities of commands. A commit that has such a command may be stored, or may still land. */
   #mayBeStored: ReadonlySet<unknown> = new Set();
+  /** About how many commands fit into a commit, as the last full one has shown. */
+  #fit: number;
+  /** Since when the step waits for preparations, and how to end this wait; absent while it does not. */
+  #preparing: { since: number; end: () => void } | undefined;
   #turns: Turns;
   #failureLog: CommitFailureLog;
   #writer: HeadWriter;
@@ -70,7 +79,8 @@ export class Appender<EventBody extends Body = Body> {
 
   constructor(deps: AppenderDeps<EventBody>) {
     this.deps = deps;
-    this.#turns = new Turns(deps.heads, deps.runtime);
+    this.#fit = Math.floor(deps.store.limits.commitMutations / USUAL_RECORDS);
+    this.#turns = new Turns(deps);
     this.#failureLog = new CommitFailureLog(deps);
     this.#writer = new HeadWriter({
       ...deps,
@@ -89,13 +99,10 @@ export class Appender<EventBody extends Body = Body> {
     const { runtime, appendLimitMs } = this.deps;
     if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
     if (this.suspension !== undefined) throw this.suspension;
-    if (this.#waiting.length >= QUEUE_LIMIT) {
-      throw new ServiceError("overloaded", "Too many requests wait for a commit");
-    }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
-    this.#waiting.push(queued);
-    if (!this.#isSweeping) this.#sweepOverdue();
-    this.#running ??= this.#run();
+    this.#waiting.add(queued);
+    if (!this.#isSweeping) this.#sweep();
+    this.#start();
     return await queued.outcome as Appended<Prepared, EventBody>;
   }
 
@@ -111,13 +118,20 @@ export class Appender<EventBody extends Body = Body> {
   /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
   async drain(): Promise<void> {
     this.#isDraining = true;
+    // While all that wait are being prepared, no step runs.
+    await Promise.allSettled(this.#commands().map(({ outcome }) => outcome));
     await this.#running;
+  }
+
+  #start(): void {
+    // A run that finds nothing to do would end before it is noted here.
+    if (this.#running === undefined && this.#waiting.canTake) this.#running = this.#run();
   }
 
   async #run(): Promise<void> {
     const { runtime } = this.deps;
     let failedSteps = 0;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.canTake) {
       // Yield once so that commands that arrive together share a commit.
       await runtime.nextTurn();
       const result = await this.#step();
@@ -128,28 +142,38 @@ export class Appender<EventBody extends Body = Body> {
     this.#running = undefined;
   }
 
-  /** Takes the commands that wait, plans them, and settles them if the plan is confirmed. The others wait again. Never rejects. */
+  /** All commands without an outcome. */
+  #commands(): QueuedCommand[] {
+    return [...this.#inWork, ...this.#waiting.commands].filter(({ isSettled }) => !isSettled);
+  }
+
+  /** Takes commands that wait, plans them, and settles them if the plan is confirmed. The others wait again. Never rejects. */
   async #step(): Promise<StepResult> {
     this.#failureLog.onAttempt();
     const base = await this.#base();
     if (base === undefined) return "failed";
     const startedAt = this.deps.runtime.monotonicNow();
-    const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
-    this.#inWork = candidates.slice(0, this.#turns.limit);
-    this.#waiting = candidates.slice(this.#turns.limit);
+    this.#inWork = this.#waiting.take(Math.min(this.#turns.limit, this.#fit));
     const { application, store } = this.deps;
     try {
-      const plan = await planBatch(application, store.limits, base, this.#inWork);
+      await this.#prepare(base);
+      const plan = planBatch(application, store.limits, base, this.#inWork);
+      this.#noteFit(plan);
       this.#noteFailedPreparation(plan);
+      this.#forgetUndecided(plan);
+      // They are still being prepared, or have been rejected meanwhile.
+      if (plan.planned.length === 0) return "confirmed";
       const result = await this.#confirm(plan);
-      if (result === "outdated") this.#turns.onLost(this.#inWork.length);
+      const stepMs = this.deps.runtime.monotonicNow() - startedAt;
+      if (result === "outdated") this.#turns.onLost(this.#inWork.length, stepMs);
       if (result !== "confirmed") return result;
       this.#turns.onConfirmed();
-      if (plan.batch !== undefined) {
-        this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
-      }
+      if (plan.batch !== undefined) this.#turns.onLanded(stepMs);
       for (const planned of plan.planned) this.#settle(planned);
-      if (plan.batch !== undefined) this.#announce(plan.batch as Batch & Committed<EventBody>);
+      if (plan.batch !== undefined) {
+        this.#followWithPreparations(plan.batch);
+        this.#announce(plan.batch as Batch & Committed<EventBody>);
+      }
       return result;
     } catch (error) {
       // A defect: without this, they would have no outcome before their deadlines.
@@ -157,10 +181,38 @@ export class Appender<EventBody extends Body = Body> {
       this.#noteFailure(error);
       return "failed";
     } finally {
-      // In front, because they came before the commands that have arrived meanwhile.
-      this.#waiting.unshift(...this.#inWork.filter(({ isSettled }) => !isSettled));
+      const rest = this.#inWork.filter(({ isSettled }) => !isSettled);
+      this.#waiting.putBack(rest);
       this.#inWork = [];
+      for (const { isPreparing, preparation } of rest) {
+        if (isPreparing) void preparation!.ended.then(() => this.#start());
+      }
     }
+  }
+
+  /**
+   * Prepares the commands in work. Resolves when all are prepared or settled, or when a sweep finds that the others take
+   * too long. These continue in the background, and do not delay others.
+   */
+  async #prepare(base: HeadEntry): Promise<void> {
+    for (const queued of this.#inWork) queued.prepareOn(base);
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    this.#preparing = { since: this.deps.runtime.monotonicNow(), end };
+    await Promise.race([promise, Promise.all(this.#inWork.map((it) => it.preparation!.ended))]);
+    this.#preparing = undefined;
+  }
+
+  /** A plan with fewer commands than were tried shows little, because each commit also has the head and a log record. */
+  #noteFit({ fit, isCut }: Plan): void {
+    if (fit !== undefined && (isCut || this.#inWork.length >= this.#fit)) this.#fit = fit;
+  }
+
+  /** Keeps the preparations that are valid after a commit, too. */
+  #followWithPreparations(batch: Batch): void {
+    const prepared = this.#commands().filter(({ preparation }) => preparation !== undefined);
+    if (prepared.length === 0) return;
+    const effects = effectsOf(this.deps.application, batch);
+    for (const { preparation } of prepared) preparation!.follow(effects);
   }
 
   /** The head to plan on, when it is the turn of this instance; `undefined` if it cannot be read. */
@@ -179,6 +231,13 @@ export class Appender<EventBody extends Body = Body> {
     for (const { fate } of planned) {
       if (fate.kind !== "waits" || fate.storeError === undefined) continue;
       return this.#noteFailure(fate.storeError);
+    }
+  }
+
+  /** Makes the commands that could not be decided be prepared again. */
+  #forgetUndecided({ planned }: Plan): void {
+    for (const { queued, fate } of planned) {
+      if (fate.kind === "waits") queued.preparation = undefined;
     }
   }
 
@@ -241,7 +300,7 @@ export class Appender<EventBody extends Body = Body> {
    * be stored while another command with it waits, because that command finds the event only when it is prepared again.
    */
   #noteMoved(identities: ReadonlySet<unknown>): void {
-    const queued = [...this.#inWork, ...this.#waiting].map(({ command }) => command.idempotencyKey);
+    const queued = this.#commands().map(({ command }) => command.idempotencyKey);
     this.#mayBeStored = new Set(queued.filter((it) => it !== undefined && identities.has(it)));
   }
 
@@ -300,19 +359,41 @@ export class Appender<EventBody extends Body = Body> {
   }
 
   /**
-   * Rejects commands at their deadlines, every {@linkcode SWEEP_MS} while any command waits or is in work. A timer that
-   * is set and cancelled for each command would take a tenth of the time of a lone one (measured).
+   * Rejects commands at their deadlines, and ends the wait for slow preparations, every {@linkcode SWEEP_MS} while there
+   * are commands. A timer that is set and cancelled for each command would take a tenth of the time of a lone one
+   * (measured).
    */
-  #sweepOverdue(): void {
-    const { runtime, appendLimitMs } = this.deps;
-    const commands = [...this.#inWork, ...this.#waiting];
+  #sweep(): void {
+    const { runtime } = this.deps;
+    const commands = this.#commands();
     this.#isSweeping = commands.length > 0;
     if (!this.#isSweeping) return;
+    this.#rejectOverdue(commands);
+    this.#endSlowWait();
+    runtime.setTimer(SWEEP_MS, () => this.#sweep());
+  }
+
+  #rejectOverdue(commands: readonly QueuedCommand[]): void {
+    const { runtime, appendLimitMs } = this.deps;
     const now = runtime.monotonicNow();
-    for (const queued of commands) {
-      if (queued.isSettled || queued.deadline > now) continue;
+    const overdue = commands.filter(({ deadline }) => deadline <= now);
+    if (overdue.length === 0) return;
+    for (const queued of overdue) {
       queued.rejectOverdue(appendLimitMs, this.#mayBeStored.has(queued.identity));
     }
-    runtime.setTimer(SWEEP_MS, () => this.#sweepOverdue());
+    // While no head can be read, no step takes them.
+    this.#waiting.removeSettled();
+    // The next command of a group may have waited for one of them, whose preparation may never end.
+    this.#start();
+  }
+
+  #endSlowWait(): void {
+    if (this.#preparing === undefined) return;
+    const { since, end } = this.#preparing;
+    const isOver = this.deps.runtime.monotonicNow() - since >= PATIENCE_MS;
+    const isNeeded = this.#inWork.some(({ isAwaited, isPreparing, isSettled }) =>
+      isPreparing && !isSettled && (isAwaited || !isOver)
+    );
+    if (!isNeeded) end();
   }
 }

@@ -10,7 +10,9 @@ import { project } from "../projections/project.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, StoreLimits } from "../store/store.ts";
 import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
-import type { Command, QueuedCommand } from "./command.ts";
+import type { Command } from "./command.ts";
+import type { Effects } from "./preparation.ts";
+import type { QueuedCommand } from "./queued_command.ts";
 
 /** An event, its line, and the SHA-256 (hex) of the line. */
 interface HashedLine extends RecordedLine {
@@ -46,28 +48,28 @@ export interface Batch {
 }
 
 /**
- * The fates of commands if the head is still `base`. A command that is missing in `planned` waits, too: it was not
- * decided, or does not fit.
+ * The fates of commands if the head is still `base`. A command that is missing in `planned` waits, too: it is not
+ * prepared, was not decided, or does not fit.
  */
 export interface Plan {
   base: HeadEntry;
   planned: readonly Planned[];
   /** The commit of those that add events; absent if none does. */
   batch?: Batch;
+  /** Whether more commands add events than fit into the commit. */
+  isCut?: boolean;
+  /** How many such commands a commit probably takes. */
+  fit?: number;
 }
 
-/** Prepares the queued commands, of each group only the first, and decides them in their order. Changes none of them. */
-export async function planBatch(
+/** Decides the commands that are prepared on `base`, in their order. Changes none of them. */
+export function planBatch(
   application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   queued: readonly QueuedCommand[],
-): Promise<Plan> {
-  const candidates = firstOfGroups(queued);
-  const preparations = await Promise.allSettled(
-    candidates.map(async ({ command }) => await command.prepare(base)),
-  );
-  const planned = decideAll(application, limits, base, candidates, preparations);
+): Plan {
+  const planned = decideAll(application, limits, base, queued);
   const members = planned.filter((it): it is Member => it.fate.kind === "adds");
   if (members.length === 0) return { base, planned };
   try {
@@ -81,15 +83,20 @@ export async function planBatch(
   }
 }
 
-/** The commands without those that wait for an earlier one of their group. */
-function firstOfGroups(queued: readonly QueuedCommand[]): QueuedCommand[] {
-  const groups = new Set<string>();
-  return queued.filter(({ command: { group } }) => {
-    if (group === undefined) return true;
-    const isFirst = !groups.has(group);
-    groups.add(group);
-    return isFirst;
-  });
+/** What a batch changes for commands that were prepared before it. */
+export function effectsOf(
+  application: Application,
+  { base, members, next, lines }: Batch,
+): Effects {
+  const commands = members.map(({ queued }) => queued.command);
+  return {
+    base,
+    next,
+    lastEvents: new Map(lines.map(({ event }) => [subjectOf(application, event), event])),
+    idempotencyKeys: new Set(commands.map(({ idempotencyKey }) => idempotencyKey)),
+    groups: new Set(commands.map(({ group }) => group)),
+    changesApiKey: commands.some(({ endsCommit }) => endsCommit),
+  };
 }
 
 /** Decides prepared commands in their order, each on the head with the events of the commands before it. */
@@ -98,7 +105,6 @@ function decideAll(
   limits: StoreLimits,
   base: HeadEntry,
   candidates: readonly QueuedCommand[],
-  preparations: readonly PromiseSettledResult<unknown>[],
 ): Planned[] {
   const planned: Planned[] = [];
   const head = draftOf(base.head);
@@ -106,14 +112,17 @@ function decideAll(
   const idempotencyKeys = new Set<string>();
   let bytes = 0;
   let isClosed = false;
-  for (const [index, queued] of candidates.entries()) {
+  for (const queued of candidates) {
     // Its deadline may have passed while it was prepared.
     if (queued.isSettled) continue;
+    const { preparation } = queued;
+    if (preparation?.result === undefined) continue;
     const { subject, idempotencyKey, endsCommit = false } = queued.command;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
     if (isClosed || isKeyUsed) continue;
-    const lastOfSubject = subject === undefined ? undefined : lastEvents.get(subject);
-    const fate = decide(application, head, queued.command, preparations[index], lastOfSubject);
+    const lastInCommit = subject === undefined ? undefined : lastEvents.get(subject);
+    const lastOfSubject = lastInCommit ?? preparation.last;
+    const fate = decide(application, head, queued.command, preparation.result, lastOfSubject);
     planned.push({ queued, fate });
     if (fate.kind !== "adds") continue;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
@@ -128,7 +137,7 @@ function decideAll(
   return planned;
 }
 
-/** Decides a prepared command on `head`, after the event of its subject that the commit already has. */
+/** Decides a prepared command on `head`, after the last event of its subject since it was prepared. */
 function decide(
   application: Application,
   head: Head,
@@ -138,7 +147,7 @@ function decide(
 ): Fate {
   const fate = decideAlone(application, head, command, preparation, lastOfSubject);
   if (fate.kind === "adds" || lastOfSubject === undefined) return fate;
-  // It has read the records as they are before this commit.
+  // It has read the records as they were before that event.
   return { kind: "waits" };
 }
 
@@ -192,10 +201,15 @@ function sealMost(
   base: HeadEntry,
   planned: readonly Planned[],
   members: readonly Member[],
-): { batch: Batch; planned: readonly Planned[] } {
-  const { sealed, count } = sealCommit(members, (some) => seal(application, base, some), limits);
-  if (count === members.length) return { batch: sealed, planned };
-  return { batch: sealed, planned: planned.slice(0, planned.indexOf(members[count])) };
+): Omit<Plan, "base"> {
+  const { sealed: batch, count, next: fit } = sealCommit(
+    members,
+    (it) => seal(application, base, it),
+    limits,
+  );
+  const isCut = count < members.length;
+  if (!isCut) return { batch, planned, isCut, fit };
+  return { batch, planned: planned.slice(0, planned.indexOf(members[count])), isCut, fit };
 }
 
 function seal(application: Application, base: HeadEntry, members: readonly Member[]): Batch {

@@ -190,10 +190,11 @@ function fromEarlier(
   };
 }
 
-/** Earlier versions counted only for the first collection, and did not name it. */
+/** The collection whose counts earlier versions wrote without a name, if the application had one. */
 function countsFromEarlier(application: Application, counts: object): object {
   const isEarlier = Object.values(counts).some((count) => typeof count === "number");
-  return isEarlier ? { [application.collections[0].name]: counts } : counts;
+  const unnamed = application.collections.find(({ hadUnnamedCounts }) => hadUnnamedCounts)?.name;
+  return isEarlier && unnamed !== undefined ? { [unnamed]: counts } : counts;
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */

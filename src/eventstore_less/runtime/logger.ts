@@ -21,6 +21,8 @@ export const ENGINE_LOG_EVENTS = [
   "store_damaged",
   "store_file_found",
   "store_file_lost",
+  "store_link_moved",
+  "store_log_missing",
 ] as const;
 
 /**

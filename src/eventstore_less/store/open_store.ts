@@ -2,6 +2,7 @@ import { commandName } from "../runtime/command_name.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { HAS_DENO_KV, openKv } from "../runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
+import { OpenStoreError } from "./open_store_error.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
 import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";
 import { prepareFile } from "./sqlite/store_file.ts";
@@ -13,27 +14,7 @@ import { SqliteStore } from "./sqlite/sqlite_store.ts";
 import { FileWriter } from "./sqlite/sqlite_writer.ts";
 import { type Key, type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
-import {
-  NotAppliedError,
-  StoreAwayError,
-  type StoreDamagedError,
-  StoreRefusedError,
-} from "./store_errors.ts";
-
-/** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
-export class OpenStoreError extends Error {
-  override name = "OpenStoreError";
-  readonly damage: StoreDamagedError | undefined;
-
-  constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
-    const [what, setting] = location.kind === "postgres"
-      ? ["the", "DATABASE_URL"]
-      : ["the store", "KV_PATH"];
-    const line = reason.replaceAll("\n", " ");
-    super(`Cannot open ${what} ${storeName(location)} (${setting}): ${line}`);
-    this.damage = damage;
-  }
-}
+import { NotAppliedError, StoreAwayError, StoreRefusedError } from "./store_errors.ts";
 
 /** Time limit of the first connection to a remote store. */
 const CONNECT_LIMIT_MS = 3_000;

@@ -43,7 +43,7 @@ export class StoreRefusedError extends StoreError {}
 /** The reason to refuse a store that is missing or empty: what shows it, and what to do. */
 export function noStoreReason(shown: string): string {
   return `${shown}; if there should be data, correct the setting, or mount the disk of the store; ` +
-    `if not, make the store with ${commandName("keys issue")} or restore`;
+    `if not, make the store with ${commandName("keys issue --label TEXT")}, or restore`;
 }
 
 /** The reason to refuse a store of another version of this program: what shows it, and what to do. */

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import {
   BODY_LIMIT_BYTES,
+  decodeUnreserved,
   isBodyBounded,
   METHODS_WITHOUT_BODY,
   type RequestHeaders,
@@ -11,6 +12,8 @@ import {
 
 /** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
+
+const NOT_ASCII = /[^\0-\x7f]/;
 
 /** The error that ends a response and its connection. */
 export const ENDED = new Error("The connection was closed because the request body has no limit");
@@ -43,12 +46,17 @@ export class HttpRequest implements ServiceRequest {
   constructor(request: Request, peer: Peer, listener: Listener) {
     const { authority, path, search } = urlParts(request.url);
     this.method = request.method;
-    this.path = path;
+    this.path = decodeUnreserved(path);
     this.search = search;
     this.#authority = authority;
     this.#request = request;
     this.#peer = peer;
     this.#listener = listener;
+  }
+
+  /** Whether the target has characters that must be encoded. Deno accepts them if they are UTF-8. */
+  get isTargetMalformed(): boolean {
+    return NOT_ASCII.test(this.path) || NOT_ASCII.test(this.search);
   }
 
   get headers(): RequestHeaders {
@@ -115,11 +123,17 @@ export class HttpRequest implements ServiceRequest {
    * for any other:
    * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno closes the connection.
    * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
-   *    after the response is sent; otherwise the file descriptor leaks.
+   *    after the response is sent; otherwise the file descriptor leaks. The same if the client waits for `100 Continue`,
+   *    which Deno sends before any response: it would then wait for the body, without a limit.
    *
    * We found no way for HEAD, nor for a response that succeeds, so the proxy in front must limit the bodies of these.
+   * Nor did we find one for a GET that waits for `100 Continue`, whose body Deno hides.
    */
   answer(response: ServiceResponse): Response | Promise<Response> {
+    if (this.#isBodyUnwanted) {
+      this.#reader = this.#request.body?.getReader();
+      return this.#answerAmid(response);
+    }
     const isRefused = response.status >= 400;
     if (!isRefused) return toResponse(response);
     if (this.#reading === "begun") return this.#answerAmid(response);
@@ -128,7 +142,13 @@ export class HttpRequest implements ServiceRequest {
     return this.#answerBefore(response);
   }
 
-  /** Responds although a part of the body was read. */
+  /** Whether the client sends its body only after `100 Continue`, and nothing has read the body. */
+  get #isBodyUnwanted(): boolean {
+    if (this.#reading !== "not begun" || METHODS_WITHOUT_BODY.has(this.method)) return false;
+    return this.headers.get("expect")?.toLowerCase() === "100-continue";
+  }
+
+  /** Responds although a part of the body was read, or will not be. */
   #answerAmid(response: ServiceResponse): Response {
     const reader = this.#reader;
     if (reader !== undefined) {

@@ -51,6 +51,7 @@ class DenoServer implements HttpServer {
       },
     }, (web, peer) => {
       const request = new HttpRequest(web, peer, this.#listener);
+      if (request.isTargetMalformed) return request.answer(refuse("malformed_target"));
       return respond(request, (response) => request.answer(response));
     });
   }

@@ -1,13 +1,14 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Ends } from "./http_request.ts";
 
 /** Number of requests of all connections that may wait at a time. Each takes some 2 KB. */
 const WAITING_LIMIT = 10_000;
 
-/** A request that came while one before it had no response yet. */
+/** A request, or the end of the connection, that waits for the responses to the requests before. */
 interface Waiting {
-  response: ServerResponse;
+  /** The response to a request. `undefined` for what ends the connection, after which nothing begins. */
+  response: ServerResponse | undefined;
   begin: () => void;
 }
 
@@ -21,9 +22,16 @@ export class Connection implements Ends {
   readonly localPort: number;
   readonly #socket: Socket;
   readonly #waiting: Waiting[] = [];
+  /** The response to the request in work. */
+  #current: ServerResponse | undefined;
+  /** The request that came last, up to its end and its response. */
+  #newest: IncomingMessage | undefined;
   #isBusy = false;
+  #isOver = false;
+  #hasLast = false;
   /** Whether the connection is to be closed after the response to the request in work. */
   isClosing = false;
+  onOver = () => {};
 
   constructor(socket: Socket) {
     // Both are unknown once the client is gone.
@@ -32,8 +40,9 @@ export class Connection implements Ends {
     this.#socket = socket;
     // Node resumes the socket after each response that is sent, also while requests wait.
     socket.on("resume", () => {
-      if (this.#waiting.length > 0) socket.pause();
+      if (this.#waiting.length > 0 || this.#hasLast) socket.pause();
     });
+    socket.once("end", () => this.#noteOver());
     socket.once("close", () => {
       Connection.#waitingCount -= this.#waiting.length;
       this.#waiting.length = 0;
@@ -45,14 +54,51 @@ export class Connection implements Ends {
     return this.#isBusy;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether the body of the request that came last has not arrived whole. */
+  get isInBody(): boolean {
+    return this.#newest !== undefined && !this.#newest.complete;
+  }
+
   /**
    * Calls `begin` when the responses to the requests before are out. Until then, nothing more is read. If too many
    * requests wait, the connection is closed.
    */
   begin(response: ServerResponse, begin: () => void): void {
-    if (this.#socket.destroyed) return;
-    if (this.#isBusy) this.#wait({ response, begin });
-    else this.#begin({ response, begin });
+    this.#take({ response, begin });
+  }
+
+  /** The same, for what ends the connection: `begin` must end it. Later calls do nothing. */
+  beginLast(begin: () => void): void {
+    this.#take({ response: undefined, begin });
+    this.#hasLast = true;
+    this.#socket.pause();
+    this.#noteOver();
+  }
+
+  /** For a socket from which Node has removed its own listener: the response in work may wait for room. */
+  onDrain(): void {
+    this.#current?.emit("drain");
+  }
+
+  #noteOver(): void {
+    this.#isOver = true;
+    this.onOver();
+  }
+
+  #take(request: Waiting): void {
+    if (this.#hasLast || this.#isEnded) return;
+    this.#newest = request.response?.req;
+    if (this.#isBusy) this.#wait(request);
+    else this.#begin(request);
+  }
+
+  /** Whether no response can be sent any more. A last response that is sent ends the socket, and is then flushed. */
+  get #isEnded(): boolean {
+    return this.#socket.destroyed || this.#socket.writableEnded;
   }
 
   #wait(request: Waiting): void {
@@ -66,22 +112,27 @@ export class Connection implements Ends {
   }
 
   #begin({ response, begin }: Waiting): void {
+    if (this.#isEnded) return;
     this.#isBusy = true;
-    response.once("close", () => this.#beginNext());
+    this.#current = response;
+    response?.once("close", () => this.#beginNext());
     begin();
   }
 
   #beginNext(): void {
-    if (this.#socket.destroyed) return;
+    if (this.#isEnded) return;
     const next = this.#waiting.shift();
     if (next === undefined) {
       this.#isBusy = false;
+      this.#current = undefined;
+      if (this.#newest?.complete) this.#newest = undefined;
       if (this.isClosing) this.#socket.destroy();
       return;
     }
     Connection.#waitingCount--;
     // While another request waits, the body of this one has already arrived whole.
-    if (this.#waiting.length === 0) this.#socket.resume();
+    const isNewest = this.#waiting.length === 0 && next.response !== undefined;
+    if (isNewest) this.#socket.resume();
     // Between two requests of one connection, other connections have their turn.
     setImmediate(() => this.#begin(next));
   }

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   BODY_LIMIT_BYTES,
+  decodeUnreserved,
   isBodyBounded,
   METHODS_WITHOUT_BODY,
   type RequestHeaders,
@@ -9,10 +10,14 @@ import {
   urlParts,
 } from "../service_request.ts";
 
-/** The ends of a connection. */
+/** The ends of a connection, and whether the client's side of it is over. */
 export interface Ends {
   readonly clientAddress: string;
   readonly localPort: number;
+  /** Whether nothing more is read: the client has ended its side, or has sent what is not HTTP. It may still read. */
+  readonly isOver: boolean;
+  /** Called when `isOver` becomes true. The request in work sets it. */
+  onOver: () => void;
 }
 
 /** A message of `node:http`. A `Request` of Node costs more than a read of the store. */
@@ -29,6 +34,8 @@ export class HttpRequest implements ServiceRequest {
   /** Without `100 Continue`, a client that waits for it may still send its body, or never send it. */
   #waitsToContinue: boolean;
   #isBodyBegun = false;
+  /** Rejects the body that is being read, unless it has arrived whole. */
+  #breakOff = () => {};
   #gone: AbortController | undefined;
 
   /** `waitsToContinue` is whether the client sends its body only after `100 Continue`. */
@@ -40,13 +47,17 @@ export class HttpRequest implements ServiceRequest {
   ) {
     const { authority, path, search } = targetOf(message);
     this.method = message.method!;
-    this.path = path;
+    this.path = decodeUnreserved(path);
     this.search = search;
     this.headers = new MessageHeaders(message);
     this.#authority = authority;
     this.#message = message;
     this.#response = response;
     this.#ends = ends;
+    ends.onOver = () => {
+      this.#breakOff();
+      this.#gone?.abort();
+    };
     this.#waitsToContinue = waitsToContinue;
   }
 
@@ -66,7 +77,8 @@ export class HttpRequest implements ServiceRequest {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       const response = this.#response;
-      if (response.destroyed) gone.abort();
+      // If the side of the client is over, Node does not say when the client is gone. So nothing waits for it, as on Deno.
+      if (response.destroyed || this.#ends.isOver) gone.abort();
       response.once("close", () => {
         if (!response.writableFinished) gone.abort();
       });
@@ -106,6 +118,10 @@ export class HttpRequest implements ServiceRequest {
         if (!message.readableEnded) reject(new Error("The connection was closed"));
       });
       message.on("error", reject);
+      this.#breakOff = () => {
+        if (!message.complete) reject(new Error("The body was broken off"));
+      };
+      if (this.#ends.isOver) this.#breakOff();
     });
     if (!isWithin) return undefined;
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
@@ -119,7 +135,8 @@ export class HttpRequest implements ServiceRequest {
   /** Whether the rest of the body must not be read: it is late, may be endless, or may never come. */
   get mustLeaveBody(): boolean {
     if (this.#message.complete) return false;
-    return this.#isBodyBegun || this.#waitsToContinue || !isBodyBounded(this.headers);
+    const isUnfinished = this.#isBodyBegun || this.#waitsToContinue || this.#ends.isOver;
+    return isUnfinished || !isBodyBounded(this.headers);
   }
 }
 

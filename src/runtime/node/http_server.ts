@@ -13,6 +13,7 @@ import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "..
 import type { ServiceResponse } from "../service_request.ts";
 import { Connection } from "./connection.ts";
 import { HttpRequest } from "./http_request.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** Maximum size of the headers of a request, in bytes. */
 const HEADERS_LIMIT_BYTES = 64 * 1024;
@@ -21,10 +22,13 @@ const HEADERS_LIMIT_BYTES = 64 * 1024;
 const HEADERS_LIMIT_MS = 20_000;
 const CHECK_HEADERS_MS = 5_000;
 
-/** A client that reads nothing of a response for this time loses its connection, in milliseconds. */
+/**
+ * A client that reads nothing of a response loses its connection after twice this time, in milliseconds, because Node
+ * waits once more if it has sent a part of the last write.
+ */
 const UNREAD_LIMIT_MS = 10_000;
 
-/** How long a connection with an unread body stays open, so that the client can read the response, in milliseconds. */
+/** How long a connection with unread bytes stays open, so that the client can read the response, in milliseconds. */
 const LINGER_MS = 500;
 
 /** Number of descriptors that connections leave to the store, the log and others; at most half of all. */
@@ -37,6 +41,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   return server;
 }
 
+/** An exception in a listener would end the process. So listeners throw nothing, and leave the rest to `#answer`. */
 class NodeServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
@@ -54,25 +59,24 @@ class NodeServer implements HttpServer {
       connectionsCheckingInterval: CHECK_HEADERS_MS,
     });
     server.on("connection", (socket) => {
+      // Node calls this after a last response, and would close the socket at once.
+      socket.destroySoon = () => endGently(socket);
       this.#connections.set(socket, new Connection(socket));
       socket.once("close", () => this.#connections.delete(socket));
     });
+    // Otherwise, Node would lose the response to a request after which the client sends nothing more.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.on("request", (message, response) => this.#take(message, response));
     // Otherwise, Node would send `100 Continue` at once. Only a body that is read should be sent.
     server.on("checkContinue", (message, response) => this.#take(message, response, true));
     // Otherwise, Node would respond with 417 and without a body.
     server.on("checkExpectation", (message, response) => this.#take(message, response));
-    // Node leaves the connection of such a request to its listener.
-    server.on("connect", (message, socket: Socket) => {
-      // Without a listener, a client that resets the connection would end the process.
-      socket.on("error", () => {});
-      // Node does not queue the response to this request: it could mix with one that is not finished.
-      if (this.#connections.get(socket)!.isBusy) socket.destroy();
-      else this.#take(message, lastResponse(message));
+    server.on("connect", (message, socket: Socket) => this.#takeLast(message, socket));
+    // Otherwise, Node would refuse what is not HTTP at once, in place of a response that is not sent yet.
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+      this.#refuse(error, socket);
     });
-    server.setTimeout(UNREAD_LIMIT_MS, (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
-    });
+    server.setTimeout(UNREAD_LIMIT_MS, endUnread);
     server.on("drop", () => {
       reportAcceptFailure(options.report, `Too many open files (${server.maxConnections} clients)`);
       this.#closeIdle();
@@ -113,24 +117,52 @@ class NodeServer implements HttpServer {
 
   /** `waitsToContinue` is whether the client sends its body only after `100 Continue`. */
   #take(message: IncomingMessage, response: ServerResponse, waitsToContinue = false): void {
-    const connection = this.#connections.get(message.socket)!;
+    const connection = this.#connections.get(message.socket);
+    if (connection === undefined) return;
     connection.begin(response, () => {
-      const request = new HttpRequest(message, response, connection, waitsToContinue);
-      void this.#answer(request, message, response, connection);
+      void this.#answer(message, () => response, connection, waitsToContinue);
+    });
+  }
+
+  /** Takes a request with CONNECT, whose connection Node leaves to its listener: it removes all its own listeners. */
+  #takeLast(message: IncomingMessage, socket: Socket): void {
+    // Without a listener, a client that resets the connection would end the process.
+    socket.on("error", () => {});
+    // The responses before this one still need these two.
+    socket.on("timeout", () => endUnread(socket));
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    socket.on("drain", () => connection.onDrain());
+    connection.beginLast(() => {
+      void this.#answer(message, () => lastResponse(message), connection, false);
+    });
+  }
+
+  /** Ends a connection on which what is not HTTP has arrived, or nothing for too long, after the responses before. */
+  #refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    const { isInBody } = connection;
+    connection.beginLast(() => {
+      // The response to a request whose body is broken off is also that to the error.
+      if (!isInBody) socket.write(refusalOf(code, this.#options.refuse));
+      endGently(socket);
     });
   }
 
   async #answer(
-    request: HttpRequest,
     message: IncomingMessage,
-    response: ServerResponse,
+    responseOf: () => ServerResponse,
     connection: Connection,
+    waitsToContinue: boolean,
   ): Promise<void> {
     const { report, respond } = this.#options;
     const isHead = message.method === "HEAD";
-    // Without a listener, an error of the connection would end the process.
-    response.on("error", () => {});
     try {
+      const response = responseOf();
+      // Without a listener, an error of the connection would end the process.
+      response.on("error", () => {});
+      const request = new HttpRequest(message, response, connection, waitsToContinue);
       await respond(request, (answer) => {
         const isLast = answer.headers.connection === "close" || connection.isClosing;
         const leavesBody = request.mustLeaveBody || isLast && !message.complete;
@@ -148,6 +180,20 @@ class NodeServer implements HttpServer {
   }
 }
 
+/** Ends a connection whose client reads nothing. */
+function endUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
+/**
+ * Ends a connection, and gives the client time to read what was sent: to close a socket with unread bytes resets it,
+ * and then the client may lose a response.
+ */
+function endGently(socket: Socket): void {
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
 /** The most connections for which the limit of open files suffices, if the system tells that limit. */
 function connectionsLimit(): number {
   const path = "/proc/self/limits";
@@ -159,7 +205,7 @@ function connectionsLimit(): number {
 
 /**
  * A response that Node does not know, after which the connection ends. After one that it knows, Node would read the rest
- * of the body, or close the connection at once; unread data then resets it, and the client may lose the response.
+ * of the body.
  */
 function lastResponse(message: IncomingMessage): ServerResponse {
   const { socket } = message;
@@ -167,10 +213,7 @@ function lastResponse(message: IncomingMessage): ServerResponse {
   socket.pause();
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  response.once("finish", () => {
-    socket.end();
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  });
+  response.once("finish", () => endGently(socket));
   return response;
 }
 

@@ -1,6 +1,6 @@
 /** A small file that an import can read, for people who have none yet. */
 
-import { csvLine } from "../csv/csv_line.ts";
+import { csvLine } from "../../encoding/csv_line.ts";
 
 export const EXAMPLE: readonly string[] = [
   csvLine(["Name", "Category", "Status"]),

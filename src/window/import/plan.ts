@@ -1,7 +1,7 @@
 /** The plan of an import: the animals that it adds or changes, and the lines that it leaves out. */
 
 import type { NewPet, Pet } from "../../../events/pet.ts";
-import { withFormula } from "../csv/csv_line.ts";
+import { withoutMarks } from "../../encoding/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import { isNewCategoryName } from "../category_names.ts";
 import {
@@ -163,7 +163,7 @@ function textsOf(row: CsvRow, columns: Columns): Texts {
 /** A missing cell at the end of a row is empty. */
 function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
   const index = columns[target];
-  return index === undefined ? undefined : withFormula((cells[index] ?? "").trim());
+  return index === undefined ? undefined : withoutMarks((cells[index] ?? "").trim());
 }
 
 /** Programs that calculate write 7 as `7.0`. */

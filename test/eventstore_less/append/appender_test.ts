@@ -9,9 +9,11 @@ import {
   assertMatch,
   assertRejects,
 } from "@std/assert";
+import { APPLICATION } from "../../../src/application.ts";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/eventstore_less/append/appender.ts";
+import { APPEND_LIMIT_MS } from "../../../src/eventstore_less/append/appender.ts";
+import { QUEUE_LIMIT } from "../../../src/eventstore_less/append/command_queue.ts";
 import type { Command } from "../../../src/eventstore_less/append/command.ts";
 import {
   NotAppliedError,
@@ -19,6 +21,9 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../../src/eventstore_less/store/store_errors.ts";
+import { sha256Hex } from "../../../src/eventstore_less/encoding/sha256.ts";
+import { createInstance } from "../../../src/eventstore_less/instance.ts";
+import { sleep } from "../../../src/eventstore_less/runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../../../src/eventstore_less/service_error.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../../support/failing.ts";
@@ -216,14 +221,14 @@ Deno.test("append() rejects at once while the disk fails, after one unknown outc
   await assertSound(service, 1);
 });
 
-Deno.test("append() puts a full queue of ordinary pets into three commits, one after the other, and rejects what does not fit", async () => {
+Deno.test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async () => {
   await using opened = await open();
   const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const statuses = [...PET_STATUSES, undefined];
   const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
     const pet = { name: `Rex the ${index}th`, categoryId: 4_711n, status: statuses[index % 4] };
-    return addPetCommand(service.runtime, service.keyId, pet);
+    return { ...addPetCommand(service.runtime, service.keyId, pet), owner: service.token };
   });
   const added = Promise.all(commands.map((it) => service.appender.append(it)));
   await assertError(await service.add(REX), { status: 503, code: "overloaded" });
@@ -231,7 +236,7 @@ Deno.test("append() puts a full queue of ordinary pets into three commits, one a
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
-  assertEquals(store.commits.length, 1 + 3);
+  assertEquals(store.commits.length, 1 + 5);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
@@ -272,14 +277,14 @@ Deno.test("append() tries a command without events again after a failed read of 
   for (const failing of [1, 2]) {
     await using opened = await open();
     const { service } = opened;
-    const { heads } = service;
+    const { appender, heads } = opened.openOther();
     const read = heads.read.bind(heads);
     let reads = 0;
     heads.read = () => {
       reads++;
       return reads === failing ? Promise.reject(new StoreAwayError("gone")) : read();
     };
-    const appended = service.runtime.settle(service.appender.append(NOTHING));
+    const appended = service.runtime.settle(appender.append(NOTHING));
     assertEquals([await appended, reads], [{ events: [], prepared: undefined }, 3]);
   }
 });
@@ -380,14 +385,15 @@ Deno.test("append() rejects commands in every state at their deadlines", async (
   tracked.push(track("behind it", NOTHING));
   await runtime.settle(Promise.all(tracked));
   resolve();
-  const second = 3 * APPEND_LIMIT_MS;
+  const second = 2 * APPEND_LIMIT_MS;
   assertEquals(states, [
     `in flight outcome_unknown ${APPEND_LIMIT_MS}`,
     `waiting store_unavailable ${APPEND_LIMIT_MS}`,
     `shares the key outcome_unknown ${APPEND_LIMIT_MS}`,
-    `being prepared store_unavailable ${second}`,
-    `behind it store_unavailable ${second}`,
+    `behind it stored ${second + 50}`,
+    `being prepared store_unavailable ${second + APPEND_LIMIT_MS}`,
   ]);
+  assertEquals((await runtime.settle(service.add(REX))).status, 201);
 });
 
 for (const [how, fault] of [["is locked", isLocked], ["is full", isFull]] as const) {
@@ -491,6 +497,243 @@ Deno.test("append() counts appended events, conflicts and unclear commits", asyn
   const appended = "events.appended PetCreated";
   assertEquals(counts, [appended, "commit.conflicts", appended, "commit.unclear", appended]);
 });
+
+Deno.test("append() keeps no command that it rejected while no head can be read, and drain() ends", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { runtime } = service;
+  const { appender } = createInstance({ application: APPLICATION, store, runtime });
+  store.onGet = () => Promise.reject(new StoreAwayError("gone"));
+  const appendAll = () =>
+    Promise.all(Array.from({ length: QUEUE_LIMIT }, () => {
+      return appender.append(NOTHING).catch(serviceErrorCode);
+    }));
+  for (let round = 0; round < 2; round++) {
+    const codes = await runtime.settle(appendAll());
+    assertEquals([...new Set(codes)], ["store_unavailable"]);
+    assertEquals(appender.queueLength, 0);
+  }
+  let isDrained = false;
+  void appender.drain().then(() => isDrained = true);
+  await runtime.advance(1_000);
+  // The test ends even if the appender still tries.
+  store.onGet = (apply) => apply();
+  assert(isDrained);
+});
+
+const ADDITIONS = 2_048;
+
+Deno.test("append() prepares each of 2,048 commands with Idempotency-Keys once, and decides few of them twice", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const counts = { prepare: 0, decide: 0 };
+  const appended = Array.from({ length: ADDITIONS }, (_, index) => {
+    const { decide, ...command } = addition(service);
+    const idempotencyKey = sha256Hex(`${index}`);
+    return service.appender.append({
+      ...command,
+      idempotencyKey,
+      prepare: () => void counts.prepare++,
+      decide(head, prepared) {
+        counts.decide++;
+        return decide(head, prepared).map((event) => ({ ...event, idempotencyKey }));
+      },
+    });
+  });
+  release();
+  assertEquals((await first).status, 201);
+  await service.runtime.settle(Promise.all(appended));
+  assertEquals([counts.prepare, store.commits.length], [ADDITIONS, 1 + 7]);
+  assertLessOrEqual(counts.decide, 1.1 * ADDITIONS);
+  await assertSound(service, ADDITIONS + 1);
+});
+
+Deno.test("append() plans as many small commands as fit again after a commit of few large ones", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const appendAll = async (count: number, name: string) => {
+    const { first, release } = await holdFirst();
+    const pet = { name, categoryId: 1n };
+    const appended = Array.from({ length: count }, () => {
+      return service.appender.append(addPetCommand(service.runtime, service.keyId, pet));
+    });
+    const before = store.commits.length;
+    release();
+    assertEquals((await first).status, 201);
+    await service.runtime.settle(Promise.all(appended));
+    return store.commits.length - before;
+  };
+  const large = await appendAll(200, "\u{1F60A}".repeat(1_000));
+  assertGreater(large, 1);
+  assertEquals(await appendAll(ADDITIONS, "Rex"), 4);
+  await assertSound(service, 200 + ADDITIONS + 2);
+});
+
+Deno.test("append() of a command that is prepared for 300 ms delays others once and shortly, and lands after a commit every 5 ms", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  store.onCommit = slowly(runtime, 5);
+  let preparations = 0;
+  const prepare = () => {
+    preparations++;
+    return sleep(runtime, 300);
+  };
+  let slowMs: number | undefined;
+  void timed(runtime, appender.append({ ...addition(service), prepare }))
+    .then((ms) => slowMs = ms);
+  const waits: number[] = [];
+  while (slowMs === undefined) {
+    waits.push(await inSteps(runtime, timed(runtime, appender.append(addition(service)))));
+  }
+  assertEquals([slowMs <= 310, preparations], [true, 1], `${slowMs} ms`);
+  const [longest, next] = waits.toSorted((one, other) => other - one);
+  assertEquals([longest <= 90, next <= 10], [true, true], `${longest} ms, ${next} ms`);
+  assertGreater(waits.length, 40);
+  await assertSound(service, waits.length + 1);
+});
+
+/** What happens while a change of pet 1 is prepared, and how often it is prepared then. */
+const DURING_PREPARATION: Record<string, [during: (opened: Opened) => Promise<unknown>, number]> = {
+  "another pet is added": [({ service }) => service.add(REX), 1],
+  "its pet is changed": [({ service }) => service.change(1, { name: "Max" }), 1],
+  "its Idempotency-Key is used": [
+    ({ service }) => service.appender.append({ ...addition(service), idempotencyKey: "one" }),
+    2,
+  ],
+  "an API key is issued": [({ service }) => issueApiKey(service, { label: "new" }), 2],
+  "another instance adds a pet": [({ openOther }) => openOther().add(REX), 2],
+};
+
+for (const [what, [during, expected]] of Object.entries(DURING_PREPARATION)) {
+  Deno.test(`append() prepares a command ${expected === 1 ? "once" : "again"} if ${what} meanwhile`, async () => {
+    await using opened = await open();
+    const { service } = opened;
+    const { appender, runtime } = service;
+    assertEquals((await service.add(REX)).status, 201);
+    const { head: { position } } = await service.heads.read();
+    let preparations = 0;
+    let lastName: string | undefined;
+    const changed = appender.append({
+      subject: "pets/1",
+      idempotencyKey: "one",
+      async prepare() {
+        preparations++;
+        await sleep(runtime, 300);
+      },
+      decide(_head, _prepared, last) {
+        const before = last?.type === "PetUpdated" ? last.data.name : "Rex";
+        lastName = before;
+        const time = new Date(runtime.now()).toISOString();
+        const event = { id: "01K00000000000000000000000", time, actor: service.keyId };
+        const data = { id: 1, name: "Tom", categoryId: 1n, previous: { name: before } };
+        return [{ ...event, predecessor: last?.position ?? position, type: "PetUpdated", data }];
+      },
+    });
+    await runtime.advance(0);
+    await runtime.settle(during(opened));
+    const { events } = await runtime.settle(changed);
+    assertEquals([events.length, preparations], [1, expected]);
+    assertEquals(lastName, what === "its pet is changed" ? "Max" : "Rex");
+    const { sound, faults } = await audit(service);
+    assertEquals({ sound, faults }, { sound: true, faults: [] });
+  });
+}
+
+Deno.test("append() accepts and soon commits each command of an owner while another one has 5,000 that take a commit each", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  store.onCommit = slowly(runtime, 10);
+  let isOver = false;
+  const outcomes: Record<string, number> = {};
+  const repeat = async () => {
+    while (!isOver) {
+      const command = { ...addition(service), owner: "one", group: "one a commit" };
+      const outcome = await appender.append(command).then(() => "stored", serviceErrorCode);
+      outcomes[outcome!] = (outcomes[outcome!] ?? 0) + 1;
+      // A client waits before it tries again.
+      if (outcome !== "stored") await sleep(runtime, 1_000);
+    }
+  };
+  const clients = Array.from({ length: 5_000 }, repeat);
+  await runtime.advance(0);
+  let longest = 0;
+  for (let count = 0; count < 100; count++) {
+    const appended = appender.append({ ...addition(service), owner: "two" });
+    longest = Math.max(longest, await inSteps(runtime, timed(runtime, appended)));
+  }
+  assertLessOrEqual(longest, 50);
+  isOver = true;
+  await runtime.settle(Promise.all(clients));
+  assertGreater(outcomes.stored, 100);
+  assertGreater(outcomes.overloaded, 500);
+});
+
+Deno.test("append() soon decides a refusal about a pet that the requests of another key change in each commit", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { runtime } = service;
+  assertEquals((await service.add(REX)).status, 201);
+  const { token } = await issueApiKey(service, { label: "other" });
+  store.onCommit = slowly(runtime, 10);
+  const changes: Promise<Response>[] = [];
+  let isOver = false;
+  const changeOften = async () => {
+    while (!isOver) {
+      changes.push(service.change(1, { name: `Rex ${changes.length}` }));
+      await sleep(runtime, 3);
+    }
+  };
+  void changeOften();
+  await runtime.advance(15);
+  const headers = { authorization: `Bearer ${token}`, "if-match": '"1f2e"' };
+  const startedAt = runtime.monotonicNow();
+  const refused = await inSteps(runtime, service.change(1, { name: "Max" }, headers));
+  await assertError(refused, { status: 412, code: "precondition_failed" });
+  assertLessOrEqual(runtime.monotonicNow() - startedAt, 50);
+  isOver = true;
+  const statuses = (await runtime.settle(Promise.all(changes))).map(({ status }) => status);
+  assertEquals([...new Set(statuses)], [200]);
+});
+
+Deno.test("append() takes the next command of a group when the one before it is rejected while it is being prepared", async () => {
+  await using opened = await open();
+  const { appender, runtime } = opened.service;
+  const group = "one a commit";
+  const prepare = () => new Promise<never>(() => {});
+  const stuck = appender.append({ ...NOTHING, group, prepare }).catch(serviceErrorCode);
+  await runtime.advance(APPEND_LIMIT_MS - 1_000);
+  const next = appender.append({ ...addition(opened.service), group });
+  assertEquals(await runtime.settle(stuck), "store_unavailable");
+  const { events } = await runtime.settle(next);
+  assertEquals(events.length, 1);
+});
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+function slowly(runtime: TestService["runtime"], ms: number): CommitFault {
+  return async (apply) => {
+    await sleep(runtime, ms);
+    return await apply();
+  };
+}
+
+/** How long work takes, in milliseconds. */
+async function timed(runtime: TestService["runtime"], work: Promise<unknown>): Promise<number> {
+  const startedAt = runtime.monotonicNow();
+  await work;
+  return runtime.monotonicNow() - startedAt;
+}
+
+/** Advances time by a millisecond at a time until work settles. */
+async function inSteps<T>(runtime: TestService["runtime"], work: Promise<T>): Promise<T> {
+  let isSettled = false;
+  work.catch(() => {}).finally(() => isSettled = true);
+  while (!isSettled) await runtime.advance(1);
+  return await work;
+}
 
 const NOTHING: Command<unknown, EventBody> = { prepare: () => {}, decide: () => [] };
 

@@ -1,4 +1,4 @@
-import { encodeJson } from "eventstore-less";
+import { defineApplication, encodeJson } from "eventstore-less";
 import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
@@ -62,7 +62,7 @@ Deno.test("decodeHeadRecord(APPLICATION) ignores the members of a head that earl
   }
 });
 
-Deno.test("decodeHeadRecord(APPLICATION) reads the counts of the first collection, which earlier versions of the format did not name", () => {
+Deno.test("decodeHeadRecord(APPLICATION) reads the counts of the pets, which earlier versions of the format did not name", () => {
   const { counts, ...others } = HEAD;
   const cases: [written: object, read: Head["counts"]][] = [[counts.pets!, counts], [{}, {}]];
   for (const [written, read] of cases) {
@@ -73,6 +73,13 @@ Deno.test("decodeHeadRecord(APPLICATION) reads the counts of the first collectio
     });
     assertEquals(isAsWritten(APPLICATION, value), true);
   }
+});
+
+Deno.test("decodeHeadRecord() gives counts without a name to the pets, whatever the first collection is", () => {
+  const { name, collections: [pets, ...others] } = APPLICATION;
+  const reordered = defineApplication({ name, collections: [...others, pets] });
+  const value = withChecksum(HEAD_KEY, encodeJson({ ...HEAD, counts: HEAD.counts.pets }));
+  assertEquals(decodeHeadRecord(reordered, value), { kind: "head", head: HEAD });
 });
 
 function assertOther(value: unknown, advice: RegExp) {

@@ -113,6 +113,36 @@ test("audit: a sound log replaces the checkpoint, and a log that was cut off doe
     assertEquals(names.filter((name) => name.endsWith(".tmp")), []);
   }));
 
+test("audit --checkpoint: a link keeps leading to the protected place, whose checkpoint is replaced and keeps its mode", () =>
+  withSampleFile(async ({ folder, kvPath }) => {
+    const place = `${folder}/protected`;
+    await Deno.mkdir(place);
+    const [kept, link] = [`${place}/checkpoint.json`, `${folder}/link.json`];
+    await Deno.symlink(kept, link);
+    const audit = (path: string) => runTask(["audit", "--checkpoint", path], { kvPath });
+    const dangling = await audit(link);
+    assertEquals([dangling.code, dangling.stdout], [2, ""]);
+    assertEquals(
+      dangling.stderr,
+      `error: ${link} is a symbolic link to ${kept}, which does not exist; mount its volume, or name ${kept} itself\n`,
+    );
+    assertEquals((await audit(kept)).code, 0);
+    const made = await Deno.readTextFile(kept);
+    await Deno.writeTextFile(kept, made.replace('"position":40', '"position":40 '));
+    await Deno.chmod(kept, 0o640);
+    const { code, stderr } = await audit(link);
+    assertEquals(code, 0, stderr);
+    assertEquals(await Deno.readTextFile(kept), made);
+    assertEquals([Deno.lstatSync(link).isSymlink, Deno.statSync(kept).mode! & 0o777], [
+      true,
+      0o640,
+    ]);
+    await Deno.link(kept, `${folder}/hard.json`);
+    const refused = await audit(link);
+    assertEquals(refused.code, 2);
+    assertMatch(refused.stderr, /^error: .*checkpoint\.json has 2 names \(hard links\), .*\n$/);
+  }));
+
 test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
   withSampleFile(async ({ folder, store, lines }) => {
     const kvPath = `${folder}/rolled_back.sqlite3`;

@@ -47,6 +47,28 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
   assertMatch(audited, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
 });
 
+test("backup follows links to the store and to its file, and refuses the store by another name", async () => {
+  await using temp = await TempStore.make();
+  await using volume = await TempStore.make();
+  await temp.issueApiKey();
+  const [link, file, target] = ["store", "log", "target"].map((name) => `${volume.folder}/${name}`);
+  await Deno.symlink(temp.kvPath, link);
+  await Deno.symlink(target, file);
+  const dangling = RegExp(
+    `^error: ${file} is a symbolic link to ${target}, which does not exist; `,
+  );
+  await expectTaskFails(2, dangling, ["backup", file], temp);
+  await Deno.writeTextFile(target, "");
+  const printed = await expectTask(["backup", file], { kvPath: link });
+  assertEquals(printed, endOf(await Deno.readTextFile(target)));
+  assert(Deno.lstatSync(file).isSymlink);
+  const isStore = /^error: FILE must not be the store \(KV_PATH\), nor a file that SQLite keeps/;
+  const names: [kvPath: string, file: string][] = [[link, temp.kvPath], [temp.kvPath, link]];
+  for (const [kvPath, name] of names) {
+    await expectTaskFails(2, isStore, ["backup", name], { kvPath });
+  }
+});
+
 test("backup of a store that is not sound exits with 1, and its file has every line that continues it", () =>
   withSampleFile(async ({ kvPath, folder, lines, store }) => {
     const file = `${folder}/pets.jsonl`;

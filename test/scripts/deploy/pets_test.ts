@@ -37,7 +37,7 @@ test("pets: the caller's KV_PATH replaces that of the settings, so the advice of
     const missing = await run(`KV_PATH=${store}.missing pets audit`);
     assertEquals(missing.code, 2);
     assertMatch(missing.stderr, /\.missing \(KV_PATH\): there is no such file/);
-    assertMatch(missing.stderr, /make the store with pets keys issue or restore$/m);
+    assertMatch(missing.stderr, /make the store with pets keys issue --label TEXT, or restore$/m);
     assertMatch((await run("pets audit --help")).stdout, /^ {2}pets audit \[--json\]/m);
   });
 });

@@ -107,6 +107,52 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
     })
   ));
 
+test("pets-upgrade: behind links, it changes the files to which they lead, with their modes, and refuses what it would break", () =>
+  withProjectCopy(async (nextFormat) => {
+    await edit(nextFormat, TO_NEXT_FORMAT);
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    const { address, client } = await installation.serve([[VERSION, ROOT], [
+      NEXT_FORMAT,
+      nextFormat,
+    ]]);
+    assertEquals((await client.add({ name: "Rex", categoryId: 1 })).status, 201);
+    const [link, settings] = [`${folder}/etc/animal-store.env`, `${folder}/volume/settings`];
+    await installation.expect(`systemctl stop
+      mkdir ${folder}/volume ${folder}/volume/data
+      mv ${link} ${settings} && ln -s ${settings} ${link} && chmod 640 ${settings}
+      mv ${folder}/data/pets.sqlite3* ${folder}/volume/data
+      ln -s ${folder}/volume/data/pets.sqlite3 ${folder}/data/pets.sqlite3
+      ln ${settings} ${folder}/volume/second
+      systemctl start && curl -s --retry 100 ${address}/readyz`);
+    const refused = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
+    assertEquals(refused.code, 2);
+    assertEquals(
+      refused.stderr,
+      `error: ${settings} has several names (hard links): remove the others\n`,
+    );
+    await Deno.remove(`${folder}/volume/second`);
+    const { code, stderr } = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
+    assertEquals(code, 0, stderr);
+    const store = `${folder}/volume/data/pets-${NEXT_FORMAT}`;
+    assertMatch(
+      stderr,
+      RegExp(
+        `pets.sqlite3 is a symbolic link to the store of .*; the settings now name KV_PATH=${store}`,
+      ),
+    );
+    assertEquals([Deno.lstatSync(link).isSymlink, Deno.statSync(settings).mode! & 0o777], [
+      true,
+      0o640,
+    ]);
+    assertMatch(await Deno.readTextFile(settings), RegExp(`^KV_PATH=${store}-.*$`, "m"));
+    const names = (path: string) => Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
+    assertEquals(names(`${folder}/data`), ["pets.sqlite3"]);
+    assertEquals(names(`${folder}/etc`), ["animal-store.env"]);
+    assertEquals(names(`${folder}/volume`), ["data", "settings", "settings.before"]);
+    assertEquals((await client.add({ name: "Max", categoryId: 1 })).status, 201);
+  }));
+
 test("pets-upgrade: a version that fails gives way to the one before, on its own store, unless it has stored events", () =>
   withProjectCopy(async (next) => {
     await edit(next, TO_NEXT_FORMAT);

@@ -85,9 +85,11 @@ test("dev listens on loopback, and ends with one line if the port is in use and 
 
 test("dev waits for a change while the store is of a newer version; --reset moves it away, and --seed fills a new one", () =>
   withProjectCopy(async (project) => {
-    const folder = `${project}/.data`;
-    const path = `${folder}/pets.sqlite3`;
-    await Deno.mkdir(folder);
+    const path = `${project}/volume/pets.sqlite3`;
+    for (const folder of ["volume", ".data"]) await Deno.mkdir(`${project}/${folder}`);
+    // All files of a store lie beside the file to which a link leads.
+    await Deno.symlink(path, `${project}/.data/pets.sqlite3`);
+    await Deno.writeTextFile(path, "");
     const created = { version: "99.1", count: 1, last: 1 };
     const newer: Head = { ...EMPTY_HEAD, position: 1, types: { PetCreated: created } };
     const setHead = (head: Head) =>
@@ -108,14 +110,19 @@ test("dev waits for a change while the store is of a newer version; --reset move
       assertEquals(await dev.stop(), 0, "it was waiting");
     }
     await using dev = startDev(project, "", "--reset", "--seed", "3");
-    const [kept] = await dev.reports(/^Moved the old store to (\.data\/\S+)$/);
-    await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));
-    const old = new KvStore(await Deno.openKv(`${project}/${kept}/pets.sqlite3`), HEAD_KEY);
+    const [kept] = await dev.reports(/^Moved the old store to (\S+\/volume\/\S+)$/);
+    const token = await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));
+    const old = new KvStore(await Deno.openKv(`${kept}/pets.sqlite3`), HEAD_KEY);
     assertEquals(
       decodeHeadRecord(APPLICATION, (await old.get(HEAD_KEY))!.value).kind,
       "other_format",
     );
     old.close();
+    const names = Array.from(Deno.readDirSync(`${project}/.data`), ({ name }) => name);
+    assertEquals([names, await Deno.readTextFile(`${path}.dev_key`)], [
+      ["pets.sqlite3"],
+      `${token}\n`,
+    ]);
   }));
 
 test("dev refuses to reset a store outside of .data, and to add a wrong number of pets", async () => {
@@ -129,7 +136,7 @@ test("dev refuses to reset a store outside of .data, and to add a wrong number o
 
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string, ...args: string[]) {
-  const env = { PORT: "0", HOST: "" };
+  const env = { PORT: "0", HOST: "", NEW_STORE: "" };
   const process = spawnTask(["dev", ...args], { kvPath, project, env });
   const limit = setTimeout(() => process.kill("SIGTERM"), LIMIT_MS);
   const [output, errors] = [process.stdout, process.stderr].map((stream) =>

@@ -64,21 +64,23 @@ test("prove, audit --published: read only regular files of the folder, of limite
   const outside = `${folder}/outside`;
   const tile = "tile/0/000.p/30";
   const line = (name: string) => `${name} is not a regular file of at most 16776448 bytes`;
-  const replacements: [name: string, replace: (path: string) => Promise<void>][] = [
-    ["checkpoint", (path) => Deno.symlink("/dev/zero", path)],
-    [tile, (path) => Deno.symlink(outside, path)],
-    ["checkpoint", async (path) => {
+  const linked = (name: string) =>
+    `${name} is a symbolic link, or behind one; a published folder has none`;
+  const replacements: [name: string, reason: string, replace: (path: string) => Promise<void>][] = [
+    ["checkpoint", linked("checkpoint"), (path) => Deno.symlink("/dev/zero", path)],
+    [tile, linked(tile), (path) => Deno.symlink(outside, path)],
+    ["checkpoint", line("checkpoint"), async (path) => {
       await Deno.copyFile(outside, path);
       await Deno.truncate(path, 16_777_473);
     }],
   ];
-  for (const [name, replace] of replacements) {
+  for (const [name, reason, replace] of replacements) {
     await Deno.rename(`${dir}/${name}`, outside);
     await replace(`${dir}/${name}`);
     const { code, stdout, stderr } = await run("prove", "7", "--published", dir);
-    assertEquals([code, stdout, stderr], [1, "", `error: ${line(name)}\n`]);
+    assertEquals([code, stdout, stderr], [1, "", `error: ${reason}\n`]);
     const audit = await run("audit", "--published", dir);
-    assertStringIncludes(name === tile ? audit.stdout : audit.stderr, line(name));
+    assertStringIncludes(name === tile ? audit.stdout : audit.stderr, reason);
     await Deno.remove(`${dir}/${name}`);
     await Deno.rename(outside, `${dir}/${name}`);
   }

@@ -34,6 +34,31 @@ test("publish --new-key: only the owner can read the key, which is not shown", a
   assert(!published.includes(new TextEncoder().encode(secret).toHex()));
 });
 
+test("publish: follows a link to the folder, keeps modes, and refuses a link within", async (sample) => {
+  const { dir, folder, key, lines, publish, refuses } = sample;
+  const [link, elsewhere] = [`${folder}/link`, `${folder}/elsewhere`];
+  await Deno.symlink(dir, link);
+  await Deno.chmod(`${dir}/checkpoint`, 0o640);
+  await publish(lines, link);
+  assertEquals(Deno.statSync(`${dir}/checkpoint`).mode! & 0o777, 0o640);
+  assert(Deno.lstatSync(link).isSymlink);
+  const files = await filesIn(dir);
+  await Deno.mkdir(elsewhere);
+  await Deno.symlink(elsewhere, `${dir}/tile/entries`);
+  await refuses(
+    1,
+    "tile/entries/000.p/40 is a symbolic link, or behind one",
+    "publish",
+    dir,
+    "--key",
+    key,
+    "--entries",
+  );
+  assertEquals(Array.from(Deno.readDirSync(elsewhere)), []);
+  await Deno.remove(`${dir}/tile/entries`);
+  assertEquals(await filesIn(dir), files);
+});
+
 test("publish: arguments and keys that cannot be used exit 2, and publish nothing", async (sample) => {
   const { dir, folder, key, kvPath, refuses } = sample;
   const [open, broken, link] = ["open.key", "broken.key", "link"].map((it) => `${folder}/${it}`);

@@ -168,6 +168,7 @@ test("restore: --redact erases names and labels, and says what that ends", async
   const issue = ["keys", "issue", "--label", "Erika Muster"];
   const token = (await expectTask(issue, { kvPath })).trim();
   const once = { "idempotency-key": "once" };
+  const twice = { "idempotency-key": "twice" };
   const erika = { name: "Erika's Rex", categoryId: 7 };
   let lastEventId = "";
   {
@@ -178,6 +179,8 @@ test("restore: --redact erases names and labels, and says what that ends", async
     for (const patch of [{ name: "Erika's Max" }, { status: "sold" }]) {
       assertEquals((await (await client.change(2, patch)).json()).id, 2);
     }
+    assertEquals(await service.add({ name: "Erika's Tom", categoryId: 7 }, token), 201);
+    assertEquals((await client.remove(3, twice)).status, 204);
     const events = await (await client.send("/v1/events")).json();
     lastEventId = events.at(-1).id;
     assertEquals(await service.stop(), 0);
@@ -191,19 +194,30 @@ test("restore: --redact erases names and labels, and says what that ends", async
   await expectTaskFails(1, unknown, ["restore", "--redact", "pets/9", file], store);
   const wrong = /--redact takes pets\/7 or keys\/ID or categories\/7, not "7"/;
   await expectTaskFails(2, wrong, ["restore", "--redact", "7", file], store);
-  const redact = ["restore", "--redact", "pets/2", "--redact", `keys/${keyId}`, file];
+  const redact = [
+    "restore",
+    "--redact",
+    "pets/2",
+    "--redact",
+    "pets/3",
+    "--redact",
+    `keys/${keyId}`,
+    file,
+  ];
   const { code, stderr } = await runTask(redact, store);
   assertEquals(code, 0, stderr);
   for (
     const sentence of [
       "Replaced the personal data of pets/2 in 3 events.\n",
+      "Replaced the personal data of pets/3 in 2 events.\n",
       `Replaced the personal data of keys/${keyId} in 1 event.\n`,
       "No line is one of the export. Checkpoints, backups, proofs and followers that have seen a later",
       "The old store, its backups and its exports still have the data.",
+      "with the Idempotency-Key of such an event and the erased text gets 409; a removal gets 204.",
     ]
   ) assertStringIncludes(stderr, sentence);
 
-  assertMatch(await expectTask(["audit"], store), /^Sound: 5 events, 2 pets\./m);
+  assertMatch(await expectTask(["audit"], store), /^Sound: 7 events, 2 pets\./m);
   const log = await expectTask(["log"], store);
   assertEquals(log.includes("Erika"), false);
   assertStringIncludes(log, '"name":"Minka"');
@@ -212,7 +226,7 @@ test("restore: --redact erases names and labels, and says what that ends", async
   // What the command says that it ends.
   assertEquals((await runTask(["audit", ...checkpoint], store)).code, 1);
   const otherLog =
-    /^error: The file has another event at position 5 than the log: it is of another/;
+    /^error: The file has another event at position 7 than the log: it is of another/;
   await expectTaskFails(1, otherLog, ["backup", file], store);
   await using service = await ServiceProcess.start(store.kvPath);
   const client = service.client(token);
@@ -220,6 +234,8 @@ test("restore: --redact erases names and labels, and says what that ends", async
   assertEquals(pet, { id: 2, name: "(removed) 2", categoryId: 7, status: "sold" });
   const retry = await client.add(erika, once);
   assertEquals([retry.status, (await retry.json()).code], [409, "idempotency_key_reused"]);
+  const removal = await client.remove(3, twice);
+  assertEquals([removal.status, removal.headers.get("idempotency-replayed")], [204, "true"]);
   const headers = { "last-event-id": lastEventId };
   const events = await client.send("/v1/events", { headers });
   assertEquals([events.status, (await events.json()).code], [410, "feed_reset"]);

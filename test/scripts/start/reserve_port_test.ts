@@ -1,9 +1,10 @@
 /** Supervisors that start on one port at one moment. */
 
+import { createSocket } from "node:dgram";
 import { assertEquals, assertMatch } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
 import { outcomeOf, spawnTask } from "../../support/run_task.ts";
-import { AS_TASK, ServiceProcess } from "../../support/service_process.ts";
+import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
@@ -104,4 +105,19 @@ test("A process whose supervisor was killed before it looks ends, too", async ()
   await using service = await ServiceProcess.start(temp.kvPath, env, AS_TASK);
   assertEquals(await service.ended(), 0);
   assertMatch(service.lines.at(-1)!, /"event":"stopped"/);
+});
+
+test("Datagrams to the reserved port end no process", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueApiKey();
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
+  await until(() => service.lines.filter((line) => line.includes('"listening"')).length === 2);
+  const port = Number(new URL(service.address).port);
+  const socket = createSocket("udp4");
+  for (const length of [0, 1, 1_500, 60_000]) {
+    await new Promise((resolve) => socket.send(new Uint8Array(length), port, "127.0.0.1", resolve));
+  }
+  socket.close();
+  assertEquals(await statusesWith(token, port), [200]);
+  assertEquals(await service.stop(), 0, service.lines.join("\n"));
 });

@@ -1,6 +1,6 @@
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { LoadClient } from "../../support/load_client.ts";
-import { runTask } from "../../support/run_task.ts";
+import { expectTaskFails, runTask } from "../../support/run_task.ts";
 import { inShell, IS_ON_NODE, taskOf } from "../../support/programs.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
@@ -42,6 +42,24 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   // It resolves when the last process that inherited standard error has ended.
   assertEquals(await service.stop("SIGKILL"), 137);
   assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
+});
+
+test("all processes serve the file to which a link led at the start, also one that starts after the link has moved", async () => {
+  await using temp = await TempStore.make();
+  await using other = await TempStore.make();
+  await using links = await TempStore.make();
+  const token = await temp.issueApiKey();
+  await other.issueApiKey();
+  await Deno.symlink(temp.kvPath, links.kvPath);
+  await using service = await ServiceProcess.start(links.kvPath, { PROCESSES: "2" }, SUPERVISED);
+  await until(() => linesOf(service, "listening").length === 2);
+  await Deno.remove(links.kvPath);
+  await Deno.symlink(other.kvPath, links.kvPath);
+  Deno.kill(childrenOf(service.pid).at(-1)!, "SIGKILL");
+  await until(() => linesOf(service, "listening").length === 3);
+  const stores = linesOf(service, "listening").map(({ store }) => store);
+  assertEquals(stores, Array(3).fill(temp.kvPath));
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
 });
 
 /** The steps of the restart of a process, by the lines of the log. */
@@ -90,7 +108,7 @@ test("SIGHUP ends a single process, which finishes its requests", async () => {
 test("SIGHUP does not end the second process if the first cannot start again", async () => {
   await using temp = await TempStore.make();
   await temp.issueApiKey();
-  const env = { PROCESSES: "2", NEW_STORE: "refuse" };
+  const env = { PROCESSES: "2", NEW_STORE: "" };
   await using pair = await ServiceProcess.start(temp.kvPath, env, SUPERVISED);
   await until(() => linesOf(pair, "listening").length === 2);
   const [, second] = childrenOf(pair.pid);
@@ -100,6 +118,14 @@ test("SIGHUP does not end the second process if the first cannot start again", a
   assertEquals(childrenOf(pair.pid).includes(second), true);
   assertEquals((await fetch(`${pair.address}/healthz`)).status, 200);
   await pair.stop();
+});
+
+test("without NEW_STORE=make, the supervisor of a missing store ends with one line, and makes none", async () => {
+  await using temp = await TempStore.make();
+  const env = { PROCESSES: "2", PORT: "0", HOST: "127.0.0.1", NEW_STORE: "" };
+  const line = /^error: Cannot open the store [^\n]*: there is no such file; [^\n]*\n$/;
+  await expectTaskFails(2, line, ["start"], { kvPath: temp.kvPath, env });
+  assertEquals(await Array.fromAsync(Deno.readDir(temp.folder)), []);
 });
 
 test("a stopped process is killed after a limit, and does not keep the supervisor alive", async () => {

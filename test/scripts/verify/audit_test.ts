@@ -21,6 +21,7 @@ import {
   logKey,
   projectionKey,
   REPLAY_KEY,
+  turnRequestKey,
 } from "../../../src/eventstore_less/keyspace.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
@@ -45,6 +46,12 @@ Deno.test("audit() finds every foreign record", async () => {
     assertEquals(Object.values((await audit(sample)).counts), [1], formatKey(key));
     await commit(sample.store, [{ type: "delete", key }]);
   }
+});
+
+Deno.test("audit() finds no fault in a turn request, and needs nothing of it", async () => {
+  using sample = await openSampleStore(30);
+  await commit(sample.store, [set(turnRequestKey("01HZZZZZZZ0000000000000009"), "anything")]);
+  assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test("audit() and auditLines() prove with a checkpoint that a log extends it, or was cut off, or rewritten", async () => {

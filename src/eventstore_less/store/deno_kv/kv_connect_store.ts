@@ -24,7 +24,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { withKvErrors } from "./kv_errors.ts";
+import { withKvCommitErrors, withKvReadErrors } from "./kv_errors.ts";
 
 /** The parts of the client that are not in its interface: they find where a commit is sent, and read several ranges. */
 interface RemoteKv {
@@ -108,13 +108,13 @@ export async function openKvConnectStore(
       if (!type.endsWith("protobuf")) throw new UnclearOutcomeError(`it answers with ${type}`);
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
     };
-    const readTyped: Store["snapshot"] = (...args) => withKvErrors(() => snapshot(...args));
+    const readTyped: Store["snapshot"] = (...args) => withKvReadErrors(() => snapshot(...args));
     return {
       limits: STORE_LIMITS,
       get: async (key) => (await readTyped([key], [], { limit: 0 })).entries[0],
       list: async (range, options) => (await readTyped([], [range], options)).lists[0],
       snapshot: readTyped,
-      commit: (commit) => withKvErrors(() => send(commit)),
+      commit: (commit) => withKvCommitErrors(() => send(commit)),
       close() {
         kv.close();
         giveUp();

@@ -3,7 +3,7 @@
  * KV says what SQLite says.
  */
 
-import { withSqliteErrors } from "../sqlite/sqlite_errors.ts";
+import { withCommitErrors, withReadErrors } from "../sqlite/sqlite_errors.ts";
 import {
   StoreDamagedError,
   StoreError,
@@ -19,9 +19,14 @@ const REFUSALS =
 const UNDECODABLE =
   /^(could not deserialize value|Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
 
-/** Makes a call, and types its error. */
-export function withKvErrors<T>(call: () => Promise<T>): Promise<T> {
-  return withSqliteErrors(() => call().catch((error) => Promise.reject(typed(error))));
+/** Makes a commit, and types its error. */
+export function withKvCommitErrors<T>(commit: () => Promise<T>): Promise<T> {
+  return withCommitErrors(() => commit().catch((error) => Promise.reject(typed(error))));
+}
+
+/** Makes a read, and types its error, which speaks of no write. */
+export function withKvReadErrors<T>(read: () => Promise<T>): Promise<T> {
+  return withReadErrors(() => read().catch((error) => Promise.reject(typed(error))));
 }
 
 function typed(error: unknown): unknown {

@@ -10,7 +10,7 @@ import {
   type StoreEntry,
 } from "../store.ts";
 import { NotAppliedError } from "../store_errors.ts";
-import { withKvErrors } from "./kv_errors.ts";
+import { withKvReadErrors } from "./kv_errors.ts";
 import { KvWriter } from "./kv_writer.ts";
 
 /** Maximum number of keys of one read (https://docs.deno.com/deploy/kv/transactions/#limits). */
@@ -36,14 +36,14 @@ export class KvStore implements Store {
   get: Store["get"] = async (key) => (await this.#getMany([key]))[0];
 
   #getMany(keys: readonly Key[]): Promise<(StoreEntry | null)[]> {
-    return withKvErrors(async () => {
+    return withKvReadErrors(async () => {
       const entries = await this.#kv.getMany(keys as readonly unknown[] as KvKey[]);
       return entries.map(storeEntry);
     });
   }
 
   list: Store["list"] = (range, options) =>
-    withKvErrors(async () => {
+    withKvReadErrors(async () => {
       expectListLimit(options);
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const batch = { ...options, batchSize: options.limit };

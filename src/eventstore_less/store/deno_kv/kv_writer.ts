@@ -1,7 +1,7 @@
 import { type Kv, type KvCheck, openKv } from "../../runtime/kv.ts";
 import type { SqliteWriter } from "../sqlite/sqlite_writer.ts";
 import type { Commit } from "../store.ts";
-import { withKvErrors } from "./kv_errors.ts";
+import { withKvCommitErrors } from "./kv_errors.ts";
 
 /** Commits to a Deno KV. On Deno, it writes files, too: that costs less processor time than a worker (measured). */
 export class KvWriter implements SqliteWriter {
@@ -17,7 +17,7 @@ export class KvWriter implements SqliteWriter {
   }
 
   commit(commit: Commit): Promise<string | null> {
-    return withKvErrors(() => this.#commit(commit));
+    return withKvCommitErrors(() => this.#commit(commit));
   }
 
   async #commit({ guard, mutations }: Commit): Promise<string | null> {

@@ -93,7 +93,7 @@ export class Connection {
       const { code } = error;
       const message = `The database reports: ${error.message}`;
       if (code === READ_ONLY || UNCLEAR.test(code)) this.close();
-      if (code === DISK_FULL) throw new StoreFullError();
+      if (code === DISK_FULL && Lost === UnclearOutcomeError) throw new StoreFullError();
       if (NOT_APPLIED.test(code)) throw new NotAppliedError(message);
       throw UNCLEAR.test(code) ? new Lost(message) : new StoreRefusedError(message);
     }

@@ -1,6 +1,9 @@
 /** The address of a PostgreSQL database, as libpq's connection URIs name it. */
 
+import { Buffer } from "node:buffer";
 import { isIPv6 } from "node:net";
+import { userInfo } from "node:os";
+import { reasonOf } from "../../runtime/logger.ts";
 
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
 export type SslMode = typeof SSL_MODES[number];
@@ -8,7 +11,7 @@ export type SslMode = typeof SSL_MODES[number];
 const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 
 export interface DatabaseHost {
-  /** A name or an IP address, without brackets. */
+  /** A name, an IP address without brackets, or the folder of a Unix socket. */
   hostname: string;
   port: number;
 }
@@ -36,24 +39,41 @@ export function databaseName({ hosts, database }: DatabaseAddress): string {
   return `database ${database} on ${hosts.map(hostName).join(",")}`;
 }
 
-export function hostName({ hostname, port }: DatabaseHost): string {
+export function hostName(host: DatabaseHost): string {
+  if (isSocket(host)) return socketPath(host);
+  const { hostname, port } = host;
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
-const PARAMETERS = ["sslmode", "sslrootcert", "target_session_attrs"];
+/** Whether the server listens on a Unix socket. */
+export function isSocket({ hostname }: DatabaseHost): boolean {
+  return hostname.startsWith("/");
+}
+
+function socketPath({ hostname, port }: DatabaseHost): string {
+  return `${hostname}/.s.PGSQL.${port}`;
+}
+
+/** Maximum length of the path of a Unix socket, which the system sets. */
+const SOCKET_PATH_BYTES = 107;
+
+const PARAMETERS = ["host", "port", "sslmode", "sslrootcert", "target_session_attrs"];
 
 const EXAMPLE = "postgres://user@host:5432/database";
+const SOCKET_EXAMPLE = "postgres:///database?host=/run/postgresql";
 const OR_PGPASSWORD = "or leave the password out and set PGPASSWORD";
 
 /** The credentials and hosts, the database, and the parameters. */
 const URL_PATTERN = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/i;
 
+const DEFAULT_PORT = "5432";
 const HOST_PATTERN = /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/;
 const NAME_PATTERN = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?$/;
 
 /**
- * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=…&sslrootcert=…`. Throws `TypeError`.
- * Its message follows the name of the variable and repeats nothing that may be a password.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=…&sslrootcert=…`. A HOST may be the folder of a
+ * Unix socket, also in `postgres://USER@/DATABASE?host=FOLDER&port=PORT`. Throws `TypeError`. Its message follows the
+ * name of the variable and repeats nothing that may be a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
   expectNoReservedCharacters(text);
@@ -61,16 +81,18 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     fail(`must begin with postgres://, as in ${EXAMPLE}`);
   const [hostList, credentials] = authority.split("@").reverse();
   const [user, ...rest] = (credentials ?? "").split(":");
-  if (user === "") fail(`must name a user before an @, as in ${EXAMPLE}`);
-  if (hostList === "") fail(`must name a host after the @, as in ${EXAMPLE}`);
+  const parameters = parseParameters(query);
+  const hosts = parseHosts(hostList, parameters);
+  const isLocal = hosts.every(isSocket);
+  if (user === "" && !isLocal) fail(`must name a user before an @, as in ${EXAMPLE}`);
   if (!database) fail(`must name a database after the host, as in ${EXAMPLE}`);
   if (database.includes("/")) fail("has a / in the name of the database; write %2F for it");
   return {
-    hosts: hostList.split(",").map(parseHost),
+    hosts,
     database: decode(database),
-    user: decode(user),
+    user: user === "" ? systemUser() : decode(user),
     password: rest.length === 0 ? undefined : decode(rest.join(":")),
-    ...parseParameters(query),
+    ...tlsOf(parameters.get("sslmode") ?? "prefer", parameters.get("sslrootcert")),
   };
 }
 
@@ -90,21 +112,61 @@ function expectNoReservedCharacters(text: string): void {
   }
 }
 
+type Parameters = ReadonlyMap<string, string>;
+
+/** The hosts, which are either before the database or in the parameters `host` and `port`. */
+function parseHosts(hostList: string, parameters: Parameters): DatabaseHost[] {
+  const [names, ports] = ["host", "port"].map((name) => parameters.get(name)?.split(","));
+  if (names === undefined) {
+    if (ports !== undefined) fail("has the parameter port without the parameter host; remove it");
+    const orSocket = `or the folder of a Unix socket, as in ${SOCKET_EXAMPLE}`;
+    if (hostList === "") fail(`must name a host after the @, as in ${EXAMPLE}, ${orSocket}`);
+    return hostList.split(",").map(parseHost);
+  }
+  if (hostList !== "") fail("names hosts twice: after the @ and in the parameter host; remove one");
+  if (ports === undefined) return names.map((name) => hostOf(name, DEFAULT_PORT));
+  const isOne = ports.length === 1;
+  if (!isOne && ports.length !== names.length) fail("must have one port, or one for each host");
+  return names.map((name, index) => hostOf(name, ports[isOne ? 0 : index]));
+}
+
 function parseHost(text: string): DatabaseHost {
-  const [, name, port = "5432"] = HOST_PATTERN.exec(text) ??
+  const [, name, port = DEFAULT_PORT] = HOST_PATTERN.exec(text) ??
     fail("has a host with several colons; write an IPv6 address in brackets, as in [::1]:5432");
-  if (name === "") fail("has an empty host; name one before and after each comma");
   const address = /^\[(.*)\]$/.exec(name)?.[1];
   if (address !== undefined && !isIPv6(address)) fail("has brackets without an IPv6 address");
-  if (address === undefined && !NAME_PATTERN.test(name)) {
+  return hostOf(address ?? decode(name), port);
+}
+
+function hostOf(name: string, port: string): DatabaseHost {
+  if (name === "") fail("has an empty host; name one before and after each comma");
+  const isFolder = name.startsWith("/");
+  if (!isFolder && !isIPv6(name) && !NAME_PATTERN.test(name)) {
     fail("has a host that is neither a name nor an address");
   }
   const isPort = /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
   if (!isPort) fail("must have a port from 1 to 65535 after the colon of a host");
-  return { hostname: address ?? name, port: Number(port) };
+  const hostname = isFolder ? name.replace(/(?<=.)\/+$/, "") : name;
+  const host = { hostname, port: Number(port) };
+  const isTooLong = isFolder && Buffer.byteLength(socketPath(host)) > SOCKET_PATH_BYTES;
+  const tooLong = "has a folder for which the path of the Unix socket is longer than";
+  if (isTooLong) fail(`${tooLong} ${SOCKET_PATH_BYTES} bytes`);
+  return host;
 }
 
-function parseParameters(query = ""): Pick<DatabaseAddress, "sslMode" | "sslRootCert"> {
+/** The user of this process. As in libpq, it is the role in the database if the address names none. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    // In many containers, the user has only a number.
+    fail(
+      `must name a user before an @, because that of this process has no name: ${reasonOf(error)}`,
+    );
+  }
+}
+
+function parseParameters(query = ""): Parameters {
   const parameters = new Map<string, string>();
   for (const parameter of query.split("&").filter((it) => it !== "")) {
     const [name, ...value] = parameter.split("=");
@@ -119,7 +181,7 @@ function parseParameters(query = ""): Pick<DatabaseAddress, "sslMode" | "sslRoot
   if (attributes !== "primary" && attributes !== "read-write") {
     fail("must not select a standby by target_session_attrs; remove it");
   }
-  return tlsOf(parameters.get("sslmode") ?? "prefer", parameters.get("sslrootcert"));
+  return parameters;
 }
 
 function tlsOf(mode: string, file: string | undefined) {

@@ -6,7 +6,12 @@ import type { ConnectionOptions } from "node:tls";
 import PgClient from "pg/lib/client.js";
 import { StoreAwayError, StoreError, StoreRefusedError } from "../store_errors.ts";
 import { type Client, Connection, isServerError } from "./connection.ts";
-import type { DatabaseHost, PostgresSettings, SslMode } from "./database_url.ts";
+import {
+  type DatabaseHost,
+  isSocket,
+  type PostgresSettings,
+  type SslMode,
+} from "./database_url.ts";
 import type { Program } from "./program.ts";
 import { readPassfile } from "./passfile.ts";
 
@@ -27,7 +32,8 @@ export async function openConnection(
   };
   try {
     const endpoint = { application_name, host: hostname, port, database, user, password };
-    const ssl = await tlsOf(settings);
+    // As in libpq, a Unix socket has no TLS, whatever `sslmode` is.
+    const ssl = isSocket(host) ? false : await tlsOf(settings);
     return await connect({ ...endpoint, ssl }, signal).catch((error) => {
       if (sslMode !== "prefer" || !isWithoutTls(error)) throw error;
       return connect({ ...endpoint, ssl: false }, signal);

@@ -13,18 +13,31 @@ import {
   type WriteFaultError,
 } from "../store_errors.ts";
 
-/** Makes a call, and types its error. */
-export async function withSqliteErrors<T>(call: () => Promise<T>): Promise<T> {
+/** Makes a commit, and types its error. */
+export async function withCommitErrors<T>(commit: () => Promise<T>): Promise<T> {
   try {
-    return await call();
+    return await commit();
   } catch (error) {
-    if (error instanceof StoreError) throw error;
-    const { message } = error as Error;
-    if (message.includes("database is locked")) {
-      throw new NotAppliedError("Another process keeps the store's file locked");
-    }
-    throw writeFaultOf(error) ?? damageOf(error) ?? new UnclearOutcomeError(message);
+    throw writeFaultOf(error) ?? errorOfRead(error);
   }
+}
+
+/** Makes a read, and types its error, which speaks of no write. */
+export async function withReadErrors<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw errorOfRead(error);
+  }
+}
+
+function errorOfRead(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const { message } = error as Error;
+  if (message.includes("database is locked")) {
+    return new NotAppliedError("Another process keeps the store's file locked");
+  }
+  return damageOf(error) ?? new UnclearOutcomeError(message);
 }
 
 /** The messages of SQLite if a file cannot be opened to write. */

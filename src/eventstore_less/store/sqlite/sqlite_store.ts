@@ -1,7 +1,7 @@
 import { SqliteReader } from "./sqlite_reader.ts";
 import { expectListLimit, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
 import { StoreDamagedError } from "../store_errors.ts";
-import { withSqliteErrors } from "./sqlite_errors.ts";
+import { withCommitErrors, withReadErrors } from "./sqlite_errors.ts";
 import { FileWriter, MemoryWriter, type SqliteWriter } from "./sqlite_writer.ts";
 
 /**
@@ -42,22 +42,22 @@ export class SqliteStore implements Store {
     }
   }
 
-  get: Store["get"] = (key) => withSqliteErrors(async () => decoded(await this.#reader.get(key)));
+  get: Store["get"] = (key) => withReadErrors(async () => decoded(await this.#reader.get(key)));
 
   list: Store["list"] = (range, options) =>
-    withSqliteErrors(async () => {
+    withReadErrors(async () => {
       expectListLimit(options);
       return (await this.#reader.list(range, options)).map(decoded);
     });
 
   snapshot: Store["snapshot"] = (keys, ranges, options) =>
-    withSqliteErrors(async () => {
+    withReadErrors(async () => {
       expectListLimit(options);
       const { entries, lists } = await this.#reader.snapshot(keys, ranges, options);
       return { entries: entries.map(decoded), lists: lists.map((list) => list.map(decoded)) };
     });
 
-  commit: Store["commit"] = (commit) => withSqliteErrors(() => this.#writer.commit(commit));
+  commit: Store["commit"] = (commit) => withCommitErrors(() => this.#writer.commit(commit));
 
   close(): void {
     // The connection that closes last writes the write-ahead log into the file, which a reader cannot do.

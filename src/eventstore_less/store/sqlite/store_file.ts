@@ -1,7 +1,7 @@
 /** The file of a store: a SQLite database with the tables of Deno KV. */
 
 import type { Stats } from "node:fs";
-import { mkdir, open, stat } from "node:fs/promises";
+import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pid } from "node:process";
 import { commandName } from "../../runtime/command_name.ts";
@@ -28,6 +28,7 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
+  if (file.nlink > 1) throw new StoreRefusedError(severalNamesReason(path, file.nlink));
   if (file.size === 0 && !create) throw new StoreRefusedError(noStoreReason("it is empty"));
   if (file.size === 0) return;
   // Read-only: to open a database without tables as a store adds them.
@@ -36,6 +37,13 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
   const isOurs = tables.some(({ name }) => name === "kv" || name === "data_version");
   if (tables.length === 0 || isOurs) return;
   throw new StoreRefusedError("it is a database of another program");
+}
+
+/** SQLite finds the log of a file by the name of the file, so each name would have its own log, and damage the file. */
+function severalNamesReason(path: string, count: number): string {
+  return `its file has ${count} names (hard links), but its log lies beside only one of them; keep the name with ` +
+    "a file NAME-wal beside it, or any one if none has it, and remove the others: " +
+    `find / -xdev -samefile ${quoted(path)} lists them`;
 }
 
 /** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
@@ -59,16 +67,29 @@ const WATCH_INTERVAL_MS = 1_000;
 /**
  * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
  * write-ahead log. If not, what is stored vanishes with the process, and `onChange` is called with the fault; with
- * `undefined` when the files are back. Resolves to a function that ends the watch.
+ * `undefined` when the files are back. Resolves to a function that ends the watch. A symbolic link that moves to another
+ * file is only reported, because the store stays the same.
  */
 export async function watchFile(
-  path: string,
+  { path, link }: Pick<FileLocation, "path" | "link">,
   runtime: Runtime,
   report: Logger,
   onChange: (fault: StoreError | undefined) => void,
 ): Promise<() => void> {
   const paths = [path, `${path}-wal`];
   const opened = await Promise.all(paths.map(statOf));
+  if (opened[1] === undefined) {
+    // A log that was never there cannot be lost.
+    opened.pop();
+    report("warn", "store_log_missing", {
+      store: path,
+      reason: `There is no ${paths[1]}, into which SQLite writes each commit first`,
+      remedy:
+        "Restart the service: otherwise, a crash may lose what it stores. If the line comes again, see " +
+        "which program removes the file, or whether the file system is one of another machine",
+    });
+  }
+  const lookAtLink = link === undefined ? async () => {} : linkWatch(link, path, report);
   let isLost = false;
   let isStopped = false;
   const look = async () => {
@@ -77,6 +98,7 @@ export async function watchFile(
     const lost = opened.findIndex((file, index) => !isStillThere(file, found[index]));
     const wasLost = isLost;
     isLost = lost !== -1;
+    if (!isLost) await lookAtLink();
     if (isLost === wasLost) return;
     if (!isLost) {
       report("info", "store_file_found", { store: path });
@@ -86,8 +108,7 @@ export async function watchFile(
     report("error", "store_file_lost", {
       store: path,
       reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
-      remedy: lostRemedy(path),
-      saveCommand: saveCommand(path, opened),
+      ...rescueOf(path, opened),
     });
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
     onChange(new StoreRefusedError(message, { isLogged: true }));
@@ -105,15 +126,42 @@ export async function watchFile(
   };
 }
 
-/** Whether a path leads to the file that was opened there, if there was one. */
+/** Returns a function that looks at a link, and reports once where it leads if it has moved. */
+function linkWatch(link: string, path: string, report: Logger): () => Promise<void> {
+  let target = path;
+  return async () => {
+    const found = await realpath(link).catch(() => "nothing");
+    const hasMoved = found !== target;
+    target = found;
+    if (!hasMoved || target === path) return;
+    report("warn", "store_link_moved", {
+      store: path,
+      reason: `${link} now leads to ${target}`,
+      remedy:
+        "The service keeps its store, but commands follow the link: let it lead back, or restart the service",
+    });
+  };
+}
+
+/** Whether a path leads to the file that was opened there. */
 function isStillThere(opened: Stats | undefined, found: Stats | undefined): boolean {
-  if (opened === undefined) return true;
-  return opened.dev === found?.dev && opened.ino === found?.ino;
+  return opened !== undefined && opened.dev === found?.dev && opened.ino === found.ino;
 }
 
 /** The path of the copy that the logged command makes. */
 function savedPath(path: string): string {
   return `${resolve(path)}.saved`;
+}
+
+/** What to do while a process still has lost files open. No command is given that would not copy all of them. */
+function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
+  if (database !== undefined && log !== undefined) {
+    return { remedy: lostRemedy(path), saveCommand: saveCommand(path, database, log) };
+  }
+  const remedy =
+    "If the file was moved, move it back. Otherwise, before the service stops, copy its open files: " +
+    `ls -l /proc/${pid}/fd shows them`;
+  return { remedy };
 }
 
 function lostRemedy(path: string): string {
@@ -130,10 +178,10 @@ function lostRemedy(path: string): string {
  * itself. It fails unless each copy has the bytes of the open file. An inode alone may also be that of another file, on
  * another device.
  */
-function saveCommand(path: string, [database, log]: (Stats | undefined)[]): string {
-  const copy = (info: Stats | undefined, to: string) => {
+function saveCommand(path: string, database: Stats, log: Stats): string {
+  const copy = ({ dev, ino }: Stats, to: string) => {
     const list = `stat -L -c "%d:%i %n" /proc/${pid}/fd/* 2>/dev/null`;
-    const open = `"$(${list} | sed -n "s/^${info?.dev}:${info?.ino} //p" | head -n 1)"`;
+    const open = `"$(${list} | sed -n "s/^${dev}:${ino} //p" | head -n 1)"`;
     return `cp ${open} ${quoted(to)} && cmp ${open} ${quoted(to)}`;
   };
   const saved = savedPath(path);

@@ -1,9 +1,11 @@
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../log/lines.ts";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { mkdir, open, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { lockFile } from "../../runtime/file_lock.ts";
+import { realPath } from "../../runtime/real_path.ts";
 import { RefusedError } from "../refused_error.ts";
+import { moveIntoPlace, syncPath } from "../replace_file.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
 /** Folder of new files until all of them are published. */
@@ -13,20 +15,25 @@ const STAGING = ".staging";
 const FILE_LIMIT_BYTES = TILE_WIDTH * (2 + LINE_LIMIT_BYTES);
 
 /** Reads the files of a published folder, which may come from anybody. */
-export function readPublished(folder: string): ReadPublished {
+export function readPublished(name: string): ReadPublished {
+  const folder = realPath(name);
   return (path) => {
     try {
       const file = `${folder}/${path}`;
-      // A link could lead out of the folder.
-      if (realpathSync(file) !== resolve(realpathSync(folder), path)) {
-        throw irregularFileError(path);
-      }
+      expectInside(folder, path);
       return readRegularFile(file, path);
     } catch (error) {
       if ((error as { code?: string }).code === "ENOENT") return undefined;
       throw error;
     }
   };
+}
+
+/** Throws if a symbolic link lies on the way from a folder to a path in it, because it could lead out. */
+function expectInside(folder: string, path: string): void {
+  const file = `${folder}/${path}`;
+  if (realPath(file) === file) return;
+  throw new RefusedError(`${path} is a symbolic link, or behind one; a published folder has none`);
 }
 
 /** Throws `RefusedError`, with that name, unless it is a regular file, and not longer than a published one can be. */
@@ -45,11 +52,16 @@ export class WritableFolder {
   #folder: string;
   #lock: Disposable;
   #staged = new Set<string>();
+  #readPlaced: ReadPublished;
+  #readStaged: ReadPublished;
 
   /** Creates the folder if it is missing, and removes files that a killed run has staged. */
-  constructor(folder: string) {
+  constructor(name: string) {
+    const folder = realPath(name);
     mkdirSync(folder, { recursive: true });
     this.#folder = folder;
+    this.#readPlaced = readPublished(folder);
+    this.#readStaged = readPublished(`${folder}/${STAGING}`);
     const lock = lockFile(folder);
     if (lock === undefined) throw new Error(`Another process publishes in ${folder}`);
     this.#lock = lock;
@@ -57,7 +69,7 @@ export class WritableFolder {
   }
 
   read: ReadPublished = (path) =>
-    readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
+    this.#staged.has(path) ? this.#readStaged(path) : this.#readPlaced(path);
 
   /** Writes all files at the same time, so that the disk syncs them together. */
   async stage(files: [path: string, content: Uint8Array][]): Promise<void> {
@@ -65,7 +77,7 @@ export class WritableFolder {
       const staged = `${this.#folder}/${STAGING}/${path}`;
       await mkdir(dirname(staged), { recursive: true });
       await writeFile(staged, content);
-      await sync(staged);
+      await syncPath(staged);
       this.#staged.add(path);
     }));
   }
@@ -74,14 +86,15 @@ export class WritableFolder {
   async publishStaged(): Promise<void> {
     const folders = new Set<string>();
     for (const path of this.#staged) {
+      expectInside(this.#folder, dirname(path));
       await mkdir(`${this.#folder}/${dirname(path)}`, { recursive: true });
-      renameSync(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
+      await moveIntoPlace(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
       for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
         folders.add(folder);
       }
     }
     this.#staged.clear();
-    for (const folder of [...folders, "."]) await sync(`${this.#folder}/${folder}`);
+    for (const folder of [...folders, "."]) await syncPath(`${this.#folder}/${folder}`);
     this.remove(STAGING);
   }
 
@@ -94,10 +107,4 @@ export class WritableFolder {
     this.remove(STAGING);
     this.#lock[Symbol.dispose]();
   }
-}
-
-/** Makes a file durable, or the names in a folder. */
-async function sync(path: string): Promise<void> {
-  await using opened = await open(path);
-  await opened.sync();
 }

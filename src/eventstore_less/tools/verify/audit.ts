@@ -14,7 +14,7 @@
  */
 
 import type { Head } from "../../definitions.ts";
-import { HEAD_KEY, isLogKey, logKey, REPLAY_KEY } from "../../keyspace.ts";
+import { HEAD_KEY, isLogKey, isTurnRequestKey, logKey, REPLAY_KEY } from "../../keyspace.ts";
 import { isHeadBehind } from "../../log/accept_store.ts";
 import { GENESIS_HASH } from "../../log/event.ts";
 import {
@@ -259,7 +259,8 @@ async function auditRest(
       const isReplay = isRecord(REPLAY_KEY, key) || generationOf(key) !== undefined;
       const isNewLine = isLogKey(key) && key[1] <= last;
       isOfReplay ||= isReplay;
-      if (!isReplay && !isNewLine && !isRecord(HEAD_KEY, key)) addForeign(findings, key);
+      const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key);
+      if (!isKnown) addForeign(findings, key);
     }
   }
   await records.finish();

@@ -1,4 +1,6 @@
+import { userInfo } from "node:os";
 import { assertEquals, assertThrows } from "@std/assert";
+import { permissions, testNeeding } from "../../../support/test_needing.ts";
 import {
   databaseName,
   parseDatabaseUrl,
@@ -25,6 +27,44 @@ Deno.test("parseDatabaseUrl() reads user, password, hosts, ports and database", 
   ]);
   assertEquals([user, password, database], ["m@e", "p:ss/:w", "my pets"]);
 });
+
+/** Addresses of Unix sockets, with their hosts. */
+const SOCKETS: [address: string, hosts: [hostname: string, port: number][]][] = [
+  ["postgresql://me@/pets?host=/run/postgresql", [["/run/postgresql", 5432]]],
+  ["postgresql://me@/pets?host=%2Frun%2Fpostgresql&port=5433", [["/run/postgresql", 5433]]],
+  ["postgresql://me@%2Frun%2Fpostgresql/pets", [["/run/postgresql", 5432]]],
+  ["postgresql://me@%2Frun%2Fpostgresql:5433,b/pets", [["/run/postgresql", 5433], ["b", 5432]]],
+  ["postgresql://me@/pets?host=/run/a:b/", [["/run/a:b", 5432]]],
+  ["postgresql://me@/pets?host=/run/a,/run/b,::1&port=5433", [
+    ["/run/a", 5433],
+    ["/run/b", 5433],
+    ["::1", 5433],
+  ]],
+  ["postgresql://me@/pets?host=/run/a,db.example&port=5433,5434", [
+    ["/run/a", 5433],
+    ["db.example", 5434],
+  ]],
+];
+
+Deno.test("parseDatabaseUrl() reads the folders of Unix sockets, as parts of the address and as parameters", () => {
+  for (const [address, hosts] of SOCKETS) {
+    const parsed = parseDatabaseUrl(address);
+    const found = parsed.hosts.map(({ hostname, port }) => [hostname, port]);
+    assertEquals([address, found, parsed.user], [address, hosts, "me"]);
+  }
+});
+
+testNeeding(permissions("sys"))(
+  "parseDatabaseUrl() takes the user of the system for Unix sockets alone, if the address names none",
+  () => {
+    const { username } = userInfo();
+    for (const address of ["postgres:///pets?host=/run/a", "postgres://%2Frun%2Fa/pets"]) {
+      assertEquals(parseDatabaseUrl(address).user, username);
+    }
+    const mixed = () => parseDatabaseUrl("postgres:///pets?host=/run/a,b");
+    assertThrows(mixed, TypeError, "must name a user before an @");
+  },
+);
 
 Deno.test("parseDatabaseUrl() reads sslmode and sslrootcert as libpq does", () => {
   const read = (query: string) => {
@@ -59,6 +99,25 @@ Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a pas
     ["postgres://db.example/pets", "must name a user before an @, as in postgres://"],
     ["postgres://:hunter2@db.example/pets", "must name a user"],
     ["postgres://me:hunter2@/pets", "must name a host after the @, as in postgres://"],
+    [
+      "postgres://me:hunter2@/pets",
+      "or the folder of a Unix socket, as in postgres:///database?host=",
+    ],
+    ["postgres:///pets", "must name a host"],
+    ["postgres://me:hunter2@/pets?host=", "has an empty host"],
+    ["postgres://me:hunter2@/pets?host=/run,", "has an empty host"],
+    [
+      "postgres://me:hunter2@a/pets?host=/run",
+      "names hosts twice: after the @ and in the parameter",
+    ],
+    ["postgres://me:hunter2@a/pets?port=5433", "has the parameter port without the parameter host"],
+    ["postgres://me:hunter2@/pets?host=/run&port=1,2", "must have one port, or one for each host"],
+    ["postgres://me:hunter2@/pets?host=/run&port=0", "must have a port from 1 to 65535"],
+    ["postgres://me:hunter2@/pets?host=run/postgresql", "has a host that is neither a name nor an"],
+    [
+      `postgres://me:hunter2@/pets?host=/${"x".repeat(100)}`,
+      "has a folder for which the path of the Unix socket is longer than 107 bytes",
+    ],
     ["postgres://me:hunter2@:5432/pets", "has an empty host"],
     ["postgres://me:hunter2@a,,b/pets", "has an empty host"],
     ["postgres://me:hunter2@../pets", "has a host that is neither a name nor an address"],
@@ -89,7 +148,7 @@ Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a pas
     ["postgres://me:hunter2@a/pets?target_session_attrs=standby", "must not select a standby"],
     [
       "postgres://me:hunter2@a/pets?password=hunter2",
-      'has an unknown parameter "password"; remove it (known are sslmode, sslrootcert, target',
+      'has an unknown parameter "password"; remove it (known are host, port, sslmode, sslroot',
     ],
     ["postgres://me:x@a/pets?hunter2", "has an unknown parameter; remove it"],
   ];
@@ -102,4 +161,6 @@ Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a pas
 Deno.test("databaseName() names hosts and database, but neither user nor password", () => {
   const address = parseDatabaseUrl("postgres://me:hunter2@a,[::1]:5433/pets");
   assertEquals(databaseName(address), "database pets on a:5432,[::1]:5433");
+  const socket = parseDatabaseUrl("postgres://me@%2Frun%2Fpostgresql:5433/pets");
+  assertEquals(databaseName(socket), "database pets on /run/postgresql/.s.PGSQL.5433");
 });

@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { IF_MATCH_PATTERN, parseIfMatch } from "../../../src/api/requests/if_match.ts";
+import {
+  ENTITY_TAGS_PATTERN,
+  parseEntityTags,
+} from "../../../src/api/requests/write_conditions.ts";
 
 /** Well-formed headers, and whether each names the tag `"a,b"`. Malformed ones are in `errors_test`. */
 const FIELDS: [field: string, isNamed: boolean][] = [
@@ -20,20 +23,19 @@ const FIELDS: [field: string, isNamed: boolean][] = [
   ['"é"', false],
 ];
 
-const matches = (field: string, tag: string) =>
-  parseIfMatch(new Headers({ "if-match": field }))!(tag);
+const matches = (field: string, tag: string) => parseEntityTags(field, "If-Match")(tag);
 
-Deno.test("parseIfMatch() compares with each tag of the header, also if a proxy has made it weak or added a coding", () => {
+Deno.test("parseEntityTags() compares with each tag of the header, also if a proxy has made it weak or added a coding", () => {
   for (const [field, isNamed] of FIELDS) {
     assertEquals(matches(field, '"a,b"'), isNamed, field);
   }
 });
 
-Deno.test("parseIfMatch() takes linear time", () => {
+Deno.test("parseEntityTags() takes linear time", () => {
   // In quadratic time, each would take minutes.
   const fields = [" ", ",", '"', '"a",', '"a" ', "W/"].map((it) => '"a"' + it.repeat(1_000_000));
   for (const end of ['"b"', "b", ""]) {
-    for (const field of fields) IF_MATCH_PATTERN.test(field + end);
+    for (const field of fields) ENTITY_TAGS_PATTERN.test(field + end);
   }
   assertEquals(matches(`${'"a",'.repeat(1_000_000)}"b"`, '"b"'), true);
 });

@@ -1,0 +1,172 @@
+/** The commands of an instance that wait for a commit. Each owner has its share of the queue, and of each plan. */
+
+import { ServiceError } from "../service_error.ts";
+import type { QueuedCommand } from "./queued_command.ts";
+
+/**
+ * Maximum number of waiting commands, without those that a step has taken. It is more than the usual number of connections
+ * of a client, because one that repeats refused requests at once takes the processor from others.
+ */
+export const QUEUE_LIMIT = 4_096;
+
+type Owner = QueuedCommand["command"]["owner"];
+
+export class CommandQueue {
+  /** The commands of each owner in their order. The owner that was served least recently is the first. */
+  #byOwner = new Map<Owner, QueuedCommand[]>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** All of them. */
+  get commands(): QueuedCommand[] {
+    return [...this.#byOwner.values()].flat();
+  }
+
+  /** Whether take() would take any command. */
+  get canTake(): boolean {
+    if (this.#length === 0) return false;
+    const groups = this.#groupsInPreparation();
+    for (const commands of this.#byOwner.values()) {
+      if (commands.some((queued) => canBePlanned(queued, groups))) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Adds a command. If the queue is full, the newest command of the owner that has the most is refused with `overloaded`.
+   * If that is the owner of this command, add() throws instead.
+   */
+  add(queued: QueuedCommand): void {
+    const { owner } = queued.command;
+    if (this.#length >= QUEUE_LIMIT) this.#makeRoom(owner);
+    const ofOwner = this.#byOwner.get(owner);
+    if (ofOwner === undefined) this.#byOwner.set(owner, [queued]);
+    else ofOwner.push(queued);
+    this.#length++;
+  }
+
+  #makeRoom(owner: Owner): void {
+    const count = this.#byOwner.get(owner)?.length ?? 0;
+    let longest: QueuedCommand[] = [];
+    for (const commands of this.#byOwner.values()) {
+      if (commands.length > longest.length) longest = commands;
+    }
+    const error = new ServiceError("overloaded", "Too many requests wait for a commit");
+    if (longest.length <= count + 1) throw error;
+    const newest = longest.pop()!;
+    this.#length--;
+    // It is in no commit, so nothing of it was stored.
+    newest.refuse(error, false);
+  }
+
+  /** Takes at most `count` commands, of each owner in turn, but of each group only the first. */
+  take(count: number): QueuedCommand[] {
+    const groups = this.#groupsInPreparation();
+    const taken: QueuedCommand[] = [];
+    const lines = Array.from(this.#byOwner, ([owner, commands]) => new Line(owner, commands));
+    let waiting = lines;
+    while (waiting.length > 0 && taken.length < count) {
+      for (const line of waiting.slice(0, count - taken.length)) {
+        const queued = line.next(groups);
+        if (queued === undefined) continue;
+        taken.push(queued);
+        line.servedLast = taken.length;
+      }
+      waiting = waiting.filter(({ hasEnded }) => !hasEnded);
+    }
+    const served = lines.filter(({ servedLast }) => servedLast > 0);
+    // The owner of the last command comes last in the next plan.
+    for (const { owner, rest } of served.sort((one, other) => one.servedLast - other.servedLast)) {
+      this.#byOwner.delete(owner);
+      if (rest.length > 0) this.#byOwner.set(owner, rest);
+    }
+    this.#length -= taken.length;
+    return taken;
+  }
+
+  /**
+   * Puts commands that were taken in front of the others of their owners, because they came before them. For the same
+   * reason, their owners are the first in the next plan: otherwise, another owner could always change their subject first.
+   * A command that is still being prepared gives its owner no such turn.
+   */
+  putBack(commands: readonly QueuedCommand[]): void {
+    if (commands.length === 0) return;
+    for (const [owner, earlier] of Map.groupBy(commands, ({ command }) => command.owner)) {
+      this.#byOwner.set(owner, earlier.concat(this.#byOwner.get(owner) ?? []));
+    }
+    this.#length += commands.length;
+    const ready = commands.filter(({ isPreparing }) => !isPreparing);
+    const owners = new Set(ready.map(({ command }) => command.owner)).union(this.#byOwner);
+    this.#byOwner = new Map(Array.from(owners, (owner) => [owner, this.#byOwner.get(owner)!]));
+  }
+
+  /** Removes the commands that have their outcomes. */
+  removeSettled(): void {
+    this.#length = 0;
+    for (const [owner, commands] of this.#byOwner) {
+      const rest = commands.filter(({ isSettled }) => !isSettled);
+      if (rest.length > 0) this.#byOwner.set(owner, rest);
+      else this.#byOwner.delete(owner);
+      this.#length += rest.length;
+    }
+  }
+
+  /** The groups that have a command that is still being prepared. */
+  #groupsInPreparation(): Set<string> {
+    const groups = new Set<string>();
+    for (const commands of this.#byOwner.values()) {
+      for (const { isPreparing, command: { group } } of commands) {
+        if (isPreparing && group !== undefined) groups.add(group);
+      }
+    }
+    return groups;
+  }
+}
+
+/** Whether a command is not being prepared, and does not wait for one of its group. */
+function canBePlanned(
+  { isPreparing, command: { group } }: QueuedCommand,
+  groups: ReadonlySet<string>,
+): boolean {
+  return !isPreparing && (group === undefined || !groups.has(group));
+}
+
+/** The commands of an owner, while some of them are taken in their order. */
+class Line {
+  readonly owner: Owner;
+  #commands: readonly QueuedCommand[];
+  #next = 0;
+  #left: QueuedCommand[] = [];
+  /** The number of commands that were taken when one of this owner was taken last; 0 before the first one. */
+  servedLast = 0;
+
+  constructor(owner: Owner, commands: readonly QueuedCommand[]) {
+    this.owner = owner;
+    this.#commands = commands;
+  }
+
+  /** The next command that can be planned. Adds its group to those that have one. */
+  next(groups: Set<string>): QueuedCommand | undefined {
+    while (!this.hasEnded) {
+      const queued = this.#commands[this.#next];
+      this.#next++;
+      if (canBePlanned(queued, groups)) {
+        if (queued.command.group !== undefined) groups.add(queued.command.group);
+        return queued;
+      }
+      this.#left.push(queued);
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#next === this.#commands.length;
+  }
+
+  /** Those that were not taken. */
+  get rest(): QueuedCommand[] {
+    return [...this.#left, ...this.#commands.slice(this.#next)];
+  }
+}

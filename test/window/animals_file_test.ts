@@ -1,0 +1,58 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Pet } from "../../events/pet.ts";
+import { animalsFile } from "../../src/window/animals_file.ts";
+import { setCategoryNames } from "../../src/window/category_names.ts";
+import { parseCsv } from "../../src/window/csv/parse_csv.ts";
+import { guessColumns } from "../../src/window/import/columns.ts";
+import { planAdditions, planChanges } from "../../src/window/import/plan.ts";
+import { readTable } from "../../src/window/import/table.ts";
+import { Random } from "../sim/random.ts";
+
+const rowsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
+
+function tableOf(pets: readonly Pet[]) {
+  return readTable(new TextEncoder().encode(animalsFile(pets).join("")));
+}
+
+Deno.test("animalsFile() has no formula in the name of an animal or of a category, for any separator", () => {
+  setCategoryNames([{ id: -50n, name: "Snakes;=1+1;old" }, { id: 51n, name: "Toads\n=1|@a" }]);
+  const lines = animalsFile([
+    { id: 1, name: "Bo", categoryId: -50n, status: "sold" },
+    { id: 2, name: "=1\t-1", categoryId: 51n },
+  ]);
+  assertEquals(rowsOf(lines.join("")), [
+    ["name", "categoryId", "status", "id", "categoryName"],
+    ["Bo", "-50", "sold", "1", "Snakes;'=1+1;old"],
+    ["'=1\t'-1", "51", "", "2", "Toads\n'=1|'@a"],
+  ]);
+  for (const separator of [";", "\t", "|"]) {
+    const cells = rowsOf(`sep=${separator}\n${lines.join("")}`).flat();
+    assertEquals(cells.filter((cell) => /^[=+\-@]/.test(cell)), []);
+  }
+});
+
+Deno.test("An import of animalsFile() changes nothing in the same store, and adds the same animals to another", () => {
+  const random = new Random(3);
+  const parts = ["=", "-", "@", '"', "'", " ", "\t", ";", "|", "\r", "\n", "a", "7"];
+  const textOf = () => Array.from({ length: 8 }, () => random.pick(parts)).join("");
+  for (let round = 0; round < 300; round++) {
+    const pets = new Map<number, Pet>();
+    for (let id = 1; id <= 10; id++) {
+      pets.set(id, { id, name: `${textOf()}a${textOf()}`, categoryId: BigInt(id % 3) });
+    }
+    setCategoryNames([0n, 1n, 2n].map((id) => ({ id, name: textOf() })));
+    const table = tableOf([...pets.values()]);
+    const columns = guessColumns(table.titles);
+    assertEquals(planChanges(table, columns, pets), {
+      entries: [],
+      leftOut: [],
+      unchanged: pets.size,
+    });
+    const added = planAdditions(table, columns).entries.map((entry) => {
+      assert(entry.kind === "addition");
+      return entry.pet.name;
+    });
+    // The page adds names without blanks around them.
+    assertEquals(added, [...pets.values()].map(({ name }) => name.trim()));
+  }
+});
