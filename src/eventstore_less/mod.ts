@@ -106,7 +106,6 @@ export {
   headEntryOf,
   isAsWritten,
   readHead,
-  RestoreMark,
 } from "./log/head.ts";
 export { HEAD_LIMIT_MS, HeadLostError, HeadReader } from "./log/head_reader.ts";
 export { dataOf, followsHash, sequenceOf } from "./log/line_text.ts";
