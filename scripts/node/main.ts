@@ -3,7 +3,6 @@
  * modules are loaded only when they are called.
  */
 
-import "../../src/runtime/node/bytes_as_text.ts";
 import process from "node:process";
 import { callCommandsBy } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
