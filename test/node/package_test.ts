@@ -1,6 +1,6 @@
 /** Packs the engine for npm, and uses the package in an empty folder as a stranger does. */
 
-import { assertEquals, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { dirname } from "node:path";
 import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 import { BUILT_PROGRAM, NODE } from "../support/programs.ts";
@@ -99,9 +99,9 @@ testNeeding(NPM)("The package for npm works on Node in an empty folder", async (
 
     await npm("install", "--engine-strict", TARBALL);
     await context.step("npm installs what it needs, and no native module", async () => {
-      const installed = JSON.parse(await npm("list", "--all", "--json"));
-      const { dependencies } = installed.dependencies[engine.name];
-      assertEquals(Object.keys(dependencies).sort(), ["deno-std", "pg", "zod"]);
+      const names = Array.from(Deno.readDirSync(`${folder}/node_modules`), ({ name }) => name);
+      assertEquals(names.filter((name) => name.startsWith("@")), []);
+      for (const name of ["deno-std", "pg", "zod"]) assert(names.includes(name), name);
     });
 
     await npm("install", ...BESIDE);
