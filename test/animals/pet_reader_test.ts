@@ -1,7 +1,7 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
 import type { EventBody, RecordedLine } from "../../events/all_events.ts";
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";

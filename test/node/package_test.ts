@@ -98,7 +98,7 @@ testNeeding(NPM)("The package for npm works on Node in an empty folder", async (
     });
 
     await npm("install", "--engine-strict", TARBALL);
-    await context.step("npm installs what it needs, and no native module", async () => {
+    await context.step("npm installs what it needs, and no native module", () => {
       const names = Array.from(Deno.readDirSync(`${folder}/node_modules`), ({ name }) => name);
       assertEquals(names.filter((name) => name.startsWith("@")), []);
       for (const name of ["deno-std", "pg", "zod"]) assert(names.includes(name), name);

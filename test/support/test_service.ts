@@ -1,4 +1,4 @@
-import { parseExactJson } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { RequestHandler } from "../../src/runtime/service_request.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
