@@ -39,7 +39,7 @@ import type { Key, Mutation } from "../../src/eventstore_less/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
