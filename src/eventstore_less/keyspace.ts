@@ -1,4 +1,4 @@
-/** The keys of the records of the engine. "The keyspace" in eventstore_less/README.md shows and explains them. */
+/** The keys of the records of the engine. "The keyspace" in eventstore_less/internals.md shows and explains them. */
 
 import { packLines } from "./encoding/pack_lines.ts";
 import type { Application } from "./application.ts";

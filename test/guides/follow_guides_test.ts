@@ -174,12 +174,17 @@ async function addKind(project: string): Promise<void> {
   ) {
     await cp(`${ROOT}test/visits/${name}.ts`, `${project}/src/visits/${name}.ts`);
   }
+  await cp(`${ROOT}test/visits/visit.ts`, `${project}/events/visit.ts`);
   await editFile(`${project}/src/visits/visits.ts`, [['release: "6.1"', 'release: "99.1"']]);
   const lastImport = 'import { API_KEYS } from "./keys/api_keys.ts";\n';
-  const added = 'import { type VisitEventBody, VISITS } from "./visits/visits.ts";\n';
+  const added = 'import { VISITS } from "./visits/visits.ts";\n';
   await editFile(`${project}/src/application.ts`, [
     [lastImport, lastImport + added],
-    ["COLLECTIONS = [PETS,", "COLLECTIONS = [VISITS, PETS,"],
+    ["collections: [PETS,", "collections: [VISITS, PETS,"],
+  ]);
+  const lastBody = 'import type { PetEventBody } from "./pet_event.ts";\n';
+  await editFile(`${project}/events/all_events.ts`, [
+    [lastBody, `${lastBody}import type { VisitEventBody } from "./visit.ts";\n`],
     ["EventBody = PetEventBody |", "EventBody = VisitEventBody | PetEventBody |"],
   ]);
   const ofEvents = 'import { type EventsDeps, listEvents } from "./events.ts";\n';

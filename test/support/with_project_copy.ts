@@ -30,7 +30,7 @@ export async function withProjectCopy<T>(
 export async function importFromCopy<Module>(project: string, path: string): Promise<Module> {
   for await (const file of glob(`${project}/{events,scripts,src}/**/*.ts`)) {
     const text = await Deno.readTextFile(file);
-    const bound = text.replace(/"eventstore-less\/[^"]+"/g, (quoted) => {
+    const bound = text.replace(/"eventstore-less(?:\/[^"]+)?"/g, (quoted) => {
       const url = import.meta.resolve(JSON.parse(quoted));
       return JSON.stringify(url.replace(ROOT, `${project}/`));
     });

@@ -1,4 +1,4 @@
-/** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/README.md explains it. */
+/** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/internals.md explains it. */
 
 import { assertNever } from "../encoding/assert_never.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
