@@ -12,11 +12,11 @@ const DENO_FLAGS = ["--quiet", "--cached-only", "--no-lock"];
 
 const EXPECTED = `
   appended [ [ 1, "2026-1" ], [ 2, "2026-2" ], [ 3, "2026-3" ] ]
-  read { id: "2026-2", customer: "B", cents: 99 }
-  list at 3 [ { id: "2026-3", customer: "C", cents: 5 }, { id: "2026-2", customer: "B", cents: 99 } ]
-  followed 2 InvoiceIssued B
-  followed 3 InvoiceIssued C
-  followed 4 InvoiceIssued D
+  read { id: "2026-2", customer: "Bob", cents: 99 }
+  list at 3 [ { id: "2026-3", customer: "Cid", cents: 5 }, { id: "2026-2", customer: "Bob", cents: 99 } ]
+  followed 2 InvoiceIssued Bob
+  followed 3 InvoiceIssued Cid
+  followed 4 InvoiceIssued Dan
   audit { sound: true, position: 4 }`;
 
 export class EngineCopy {
@@ -29,7 +29,7 @@ export class EngineCopy {
   static async make(): Promise<EngineCopy> {
     const folder = await Deno.realPath(await Deno.makeTempDir());
     await cp(`${ROOT}src/eventstore_less`, `${folder}/eventstore_less`, { recursive: true });
-    await cp(`${ROOT}test/eventstore_less/quick_start.ts`, `${folder}/quick_start.ts`);
+    await cp(`${ROOT}test/quick_start/quick_start.ts`, `${folder}/quick_start.ts`);
     const { zod } = engine.imports;
     const settings = { workspace: ["./eventstore_less"], imports: { zod } };
     await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(settings));
