@@ -6,7 +6,7 @@ export interface Import {
 }
 
 /** A comment of several lines, or one at the start of a line. */
-const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
+export const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
 
 const PATTERNS: [kind: Import["kind"], pattern: RegExp][] = [
   ["types", /\b(?:im|ex)port type\b[^;"]*?\bfrom "([^"]+)"/g],
