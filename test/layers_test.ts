@@ -63,10 +63,7 @@ function layersOfEngine(): string[][] {
   ];
 }
 
-/**
- * The folders from which the application has its collections. The folder of API keys is in a lower layer, too, and
- * counts there.
- */
+/** The folders of the collections of the application. That of API keys is in a lower layer, too, and counts there. */
 function foldersOfCollections(application: string): RegExp[] {
   const imports = application.matchAll(/^import .* from "\.\/(\w+)\/\w+\.ts";$/gm);
   return Array.from(imports, ([, folder]) => new RegExp(`^src/${folder}/`));
@@ -85,9 +82,8 @@ function placeOf(layers: RegExp[][], file: string): { layer: number; room: RegEx
 function modulesOf({ file, text }: Source): (Import & { target: string })[] {
   return importsOf(text).flatMap((found) => {
     const { kind, specifier = "" } = found;
-    if (kind === "url" || !/^(?:\.|eventstore-less(?:\/|$)|this-runtime\/)/.test(specifier)) {
-      return [];
-    }
+    const isOurs = /^(?:\.|eventstore-less(?:\/|$)|this-runtime\/)/.test(specifier);
+    if (kind === "url" || !isOurs) return [];
     const url = specifier.startsWith(".")
       ? new URL(specifier, `file://${ROOT}${file}`)
       : new URL(import.meta.resolve(specifier));
@@ -145,6 +141,26 @@ rule("No files import each other in a circle, also within a folder", {
   };
   for (const file of targets.keys()) follow(file, []);
   return { looked: done.size, wrong: circles };
+});
+
+/** The number of modules that each loads at its start. A process that only watches others must be small. */
+const SUPERVISOR = { "scripts/start/main.ts": 28, "scripts/start/supervisor.ts": 26 };
+
+rule("A supervisor loads no more modules than these", {
+  moreThan: 30,
+  planted: [importing("scripts/cli/help.ts", "eventstore-less")],
+}, (sources) => {
+  const modules = new Map(sources.map((source) => [source.file, modulesOf(source)]));
+  const loaded = Object.entries(SUPERVISOR).map(([start, limit]) => {
+    const files = new Set([start]);
+    for (const file of files) {
+      const found = modules.get(file) ?? [];
+      for (const { kind, target } of found) if (kind === "static") files.add(target);
+    }
+    return { line: `${start} loads ${files.size}`, size: files.size, limit };
+  });
+  const wrong = loaded.filter(({ size, limit }) => size > limit).map(({ line }) => line);
+  return { looked: loaded.reduce((sum, { size }) => sum + size, 0), wrong };
 });
 
 rule("The engine imports nothing of others, and they import its entries by their names", {
