@@ -1,5 +1,5 @@
-import { callCommandsBy, commandName } from "eventstore-less";
 import process from "node:process";
+import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";

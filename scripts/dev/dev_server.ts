@@ -1,6 +1,6 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { commandName, reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less";
 import {
   hostName,
   isMissingFile,
@@ -13,6 +13,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
+import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import {
   type Address,
   ConfigError,
@@ -38,6 +39,7 @@ const WAVE = 500;
 const { values: { reset, seed = "0" } } = parseArgs({ options: optionsOf(COMMANDS.dev) });
 
 endWithParent();
+callCommandsBy(undefined);
 
 try {
   const config = readDevConfig();

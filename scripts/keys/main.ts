@@ -1,14 +1,8 @@
 import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
-import {
-  acceptAppends,
-  commandName,
-  eventOf,
-  LogDamagedError,
-  readLog,
-  reasonOf,
-} from "eventstore-less";
+import { acceptAppends, eventOf, LogDamagedError, readLog, reasonOf } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";

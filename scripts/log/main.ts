@@ -1,6 +1,5 @@
 import { readableRecords } from "eventstore-less/tools";
 import {
-  commandName,
   EMPTY_HEAD,
   eventOf,
   type Instance,
@@ -18,6 +17,7 @@ import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";

@@ -3,9 +3,8 @@
  * modules are loaded only when they are called.
  */
 
-import { callCommandsBy } from "eventstore-less";
-import "../../src/runtime/node/bytes_as_text.ts";
 import process from "node:process";
+import { callCommandsBy } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { commandList } from "../cli/command_list.ts";

@@ -14,12 +14,13 @@ import {
   restore,
   verifyExport,
 } from "eventstore-less/tools";
-import { commandName, reasonOf, subjectOf } from "eventstore-less";
+import { reasonOf, subjectOf } from "eventstore-less";
 import { expectFolder, OpenStoreError } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { configuredStore } from "../cli/configured_store.ts";

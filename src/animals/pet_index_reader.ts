@@ -1,5 +1,4 @@
 import {
-  commandName,
   type Head,
   type HeadReader,
   kindPrefix,
@@ -13,6 +12,7 @@ import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
 import { categoryIdIn } from "../../events/pet.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { commandName } from "../runtime/words.ts";
 import { petCount } from "./pet_counts.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { PetIndex } from "./pet_index.ts";

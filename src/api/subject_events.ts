@@ -2,7 +2,6 @@
 
 import {
   type BackgroundWork,
-  commandName,
   encodePublicEvent,
   FEED_ID_PATTERN,
   feedPositionOf,
@@ -16,6 +15,7 @@ import {
 import type { Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
+import { commandName } from "../runtime/words.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { compressed } from "./compression.ts";
 import { entityTag } from "./conditional_read.ts";

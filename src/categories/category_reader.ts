@@ -1,5 +1,4 @@
 import {
-  commandName,
   damagedError,
   decodeRecord,
   type Head,
@@ -16,6 +15,7 @@ import { scan, type Store, type StoreDamagedError, type StoreEntry } from "event
 import { APPLICATION } from "../application.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
+import { commandName } from "../runtime/words.ts";
 import { parseCategoryId } from "./category_id.ts";
 import { categoryCount, categoryPositionOf } from "./category_counts.ts";
 import { CATEGORY_KIND, categoryKey, removedCategoryKey } from "./category_records.ts";

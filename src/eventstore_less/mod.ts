@@ -131,10 +131,10 @@ export {
   readProof,
 } from "./projections/project.ts";
 export { BoundedCache } from "./runtime/bounded_cache.ts";
-export { callCommandsBy, commandName, newFileName } from "./runtime/command_name.ts";
 export { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";
 export { defectOf, ENGINE_LOG_EVENTS, type Logger, reasonOf } from "./runtime/logger.ts";
 export { retry } from "./runtime/retry.ts";
 export { andThen, backoffMs, type Runtime, sleep } from "./runtime/runtime.ts";
 export { systemRuntime } from "./runtime/system_runtime.ts";
 export { ServiceError, type ServiceErrorCode, serviceErrorCode } from "./service_error.ts";
+export { setWords, type Words } from "./words.ts";

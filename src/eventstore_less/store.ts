@@ -11,7 +11,7 @@ export type { WaitsForStandby } from "./store/postgres/postgres_store.ts";
 export { createSchema, grantTo } from "./store/postgres/schema.ts";
 export { ResilientStore, RETRY_LIMIT_MS } from "./store/resilience/resilient_store.ts";
 export { scan, scanOutside } from "./store/scan.ts";
-export { HAS_DENO_KV } from "./runtime/kv.ts";
+export { HAS_DENO_KV } from "./runtime/has_deno_kv.ts";
 export { checkFile } from "./store/sqlite/check_file.ts";
 export { expectSoundTables } from "./store/sqlite/expect_sound_tables.ts";
 export { type ExpiringRecord, SqliteReader } from "./store/sqlite/sqlite_reader.ts";

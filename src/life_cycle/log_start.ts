@@ -1,5 +1,4 @@
 import {
-  commandName,
   ForeignStoreError,
   reasonOf,
   secondsSinceEvent,
@@ -11,6 +10,7 @@ import { APPLICATION } from "../application.ts";
 import { petCount } from "../animals/pet_counts.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
+import { commandName } from "../runtime/words.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 import { VERSION } from "../settings/version.ts";

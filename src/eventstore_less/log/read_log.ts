@@ -1,6 +1,6 @@
 import type { Application } from "../application.ts";
 import type { Body, RecordedLine } from "../definitions.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -29,7 +29,7 @@ export const RECORD_LINES_LIMIT = LOG_RECORD_LIMIT_BYTES / 64;
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
-    super(`Position ${position} of the log ${fault}; run ${commandName("audit")}`);
+    super(`Position ${position} of the log ${fault}; run ${words().audit}`);
     this.name = "LogDamagedError";
   }
 }

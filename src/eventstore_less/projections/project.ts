@@ -7,7 +7,7 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "../definitions.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { IDEMPOTENCY_LIFETIME_MS, idempotencyRecordKey, kindOf } from "../keyspace.ts";
@@ -126,7 +126,7 @@ export async function readEvents<EventBody extends Body>(
 
 function unreadableError(position: number): ServiceError {
   const message = `The log cannot be read at position ${position}`;
-  return new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
+  return new ServiceError("projection_damaged", message, { cause: `run ${words().audit}` });
 }
 
 /** The error about the record under that key. */
@@ -137,6 +137,6 @@ export function damagedError(
 ): ServiceError {
   const owner = kindOf(application, kind)!.owner([kind as string, ...parts as ProjectionKey]);
   return new ServiceError("projection_damaged", `The record of ${owner} ${fault}`, {
-    cause: `run ${commandName("replay")}`,
+    cause: `run ${words().replay}`,
   });
 }

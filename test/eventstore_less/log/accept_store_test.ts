@@ -53,7 +53,7 @@ Deno.test("acceptAppends(APPLICATION) refuses a head that does not follow from t
     const value = encodeHead({ ...sample.head, ...change(sample.head) });
     await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
     const refused = reason.startsWith("its log") ? reason : `its head record is wrong: ${reason}`;
-    const advice = `${refused}; run deno task audit`;
+    const advice = `${refused}; run an audit`;
     await assertRejects(() => acceptAppends(APPLICATION, sample.store), StoreRefusedError, advice);
   }
 });

@@ -1,6 +1,6 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
-import { commandName } from "../../runtime/command_name.ts";
+import { words } from "../../words.ts";
 import { type Program, schemaNameOf } from "./program.ts";
 import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
@@ -101,7 +101,7 @@ export async function prepareSchema(
     if (await isPrepared(connection, program)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
     const lacksRight = `the role may not create the schema ${schema}`;
-    refuse(`${lacksRight}; see ${commandName("schema")}: ${error.message}`);
+    refuse(`${lacksRight}; see ${words().schema}: ${error.message}`);
   }
 }
 
@@ -114,10 +114,10 @@ async function isPrepared(connection: Connection, program: string): Promise<bool
   if (table !== `${schema}.schema_version`) {
     refuse(
       `it holds tables of another program, such as ${table}; use another database, or create the ` +
-        `schema ${schema} in it (${commandName("schema")})`,
+        `schema ${schema} in it (${words().schema})`,
     );
   }
-  const advice = `see ${commandName("schema --role")}`;
+  const advice = `see ${words().grants}`;
   const lacksRights = `the role lacks rights on the schema ${schema}; ${advice}`;
   const [state] = await connection.read(readState(schema, program)).catch((error) => {
     if (!(error instanceof StoreRefusedError)) throw error;

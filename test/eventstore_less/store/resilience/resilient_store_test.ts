@@ -173,7 +173,7 @@ Deno.test("ResilientStore: a damage of the file is reported once, is not retried
   }
   // The commit after the damage was found is not sent.
   assertEquals([answer.calls.length, store.damage], [Object.keys(CALLS).length - 1, damage]);
-  const remedy = "Stop the service, run deno task audit, and follow its advice";
+  const remedy = "Stop the service, run an audit, and follow its advice";
   const logged = ["error", "store_damaged", { reason: damage.reason, remedy }];
   assertEquals<unknown>(report.calls.map(({ args }) => args), [logged]);
   store.close();
