@@ -1,6 +1,6 @@
 /** Runs one process of the service. Settings come from the environment; see `config.ts`. */
 
-import { locateStore } from "eventstore-less/store";
+import { locateStore } from "eventstore-less/startup";
 import { callCommandsBy } from "./runtime/words.ts";
 import { readCaller, readServiceConfig } from "./settings/config.ts";
 import { runProgram } from "./life_cycle/run_program.ts";

@@ -1,3 +1,4 @@
+import type { Runtime } from "eventstore-less";
 import {
   type Appender,
   BackgroundWork,
@@ -6,9 +7,8 @@ import {
   Followers,
   type HeadReader,
   IdempotencyKeySweep,
-  type Runtime,
   secondsSinceEvent,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { type Store, type StoreDamagedError, StoreFullError } from "eventstore-less/store";
 import type { EventBody } from "../events/all_events.ts";
 import { APPLICATION } from "./application.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_key.ts";

@@ -1,16 +1,14 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
-import { RefusedError } from "eventstore-less/tools";
+import type { Runtime } from "eventstore-less";
 import {
   acceptLog,
   createInstance,
   GUARD_KEYS,
   HEAD_KEY,
   type Instance,
-  reasonOf,
-  type Runtime,
-  systemRuntime,
-} from "eventstore-less";
+} from "eventstore-less/parts";
+import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
 import {
   isMissingFile,
   type OpenOptions,
@@ -18,8 +16,8 @@ import {
   ResilientStore,
   RETRY_LIMIT_MS,
   type Store,
-  storeName,
 } from "eventstore-less/store";
+import { RefusedError } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { parseArgs } from "node:util";

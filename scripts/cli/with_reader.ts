@@ -1,14 +1,9 @@
+import { OpenStoreError } from "eventstore-less";
+import { acceptUnlessRestoring, createInstance, type Instance } from "eventstore-less/parts";
+import { type FileLocation, systemRuntime } from "eventstore-less/startup";
 import {
-  acceptUnlessRestoring,
-  createInstance,
-  type Instance,
-  systemRuntime,
-} from "eventstore-less";
-import {
-  type FileLocation,
   NO_WRITER,
   openFileToRead,
-  OpenStoreError,
   SqliteStore,
   type Store,
   StoreDamagedError,

@@ -1,14 +1,14 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { reasonOf } from "eventstore-less";
+import { OpenStoreError } from "eventstore-less";
 import {
   hostName,
-  isMissingFile,
   locateStore,
-  OpenStoreError,
+  reasonOf,
   type StoreLocation,
   storeName,
-} from "eventstore-less/store";
+} from "eventstore-less/startup";
+import { isMissingFile } from "eventstore-less/store";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";

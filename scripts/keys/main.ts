@@ -1,6 +1,8 @@
-import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
-import { acceptAppends, eventOf, LogDamagedError, readLog, reasonOf } from "eventstore-less";
+import { LogDamagedError } from "eventstore-less";
+import { acceptAppends, eventOf, readLog } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import type { Store } from "eventstore-less/store";
+import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";

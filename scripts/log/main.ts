@@ -1,4 +1,4 @@
-import { readableRecords } from "eventstore-less/tools";
+import { ServiceError } from "eventstore-less";
 import {
   EMPTY_HEAD,
   eventOf,
@@ -7,10 +7,10 @@ import {
   readEvent,
   readHead,
   readLog,
-  ServiceError,
   type StoredLine,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
+import { readableRecords } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { isatty } from "node:tty";

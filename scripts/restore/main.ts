@@ -1,6 +1,9 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
-import type { RecordedEvent } from "eventstore-less";
+import { OpenStoreError, type RecordedEvent } from "eventstore-less";
+import { subjectOf } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
+import { expectFolder } from "eventstore-less/store";
 import {
   type Export,
   findEndOfTime,
@@ -14,8 +17,6 @@ import {
   restore,
   verifyExport,
 } from "eventstore-less/tools";
-import { reasonOf, subjectOf } from "eventstore-less";
-import { expectFolder, OpenStoreError } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";

@@ -1,12 +1,6 @@
-import {
-  type Head,
-  type HeadReader,
-  kindPrefix,
-  readEvents,
-  reasonOf,
-  type Runtime,
-  ServiceError,
-} from "eventstore-less";
+import { type Head, type Runtime, ServiceError } from "eventstore-less";
+import { type HeadReader, kindPrefix, readEvents } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import { scan, type Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";

@@ -1,16 +1,14 @@
+import { type Head, type Runtime, ServiceError } from "eventstore-less";
 import {
   damagedError,
   decodeRecord,
-  type Head,
   type HeadReader,
   kindPrefix,
   projectionKey,
   proveRecord,
   readProof,
-  type Runtime,
-  ServiceError,
   sha256Hex,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { scan, type Store, type StoreDamagedError, type StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";

@@ -123,7 +123,10 @@ export class EventStore<EventBody extends Body = Body> implements Instance<Event
   }
 
   /** The contents of the records of a kind in the order of their keys, with the head as of which they are. */
-  async list(kind: string, { limit = 100, reverse = false } = {}) {
+  async list(
+    kind: string,
+    { limit = 100, reverse = false }: { limit?: number; reverse?: boolean } = {},
+  ): Promise<{ head: Head; values: unknown[] }> {
     return await this.heads.use(async ({ head }) => {
       const prefix = kindPrefix(head.generation, kind);
       const entries = await this.store.list({ prefix }, { limit, reverse });

@@ -36,8 +36,8 @@ export function isTurnRequestKey(key: Key): boolean {
  */
 export const LOG_PREFIX = ["~log"];
 
-export function logKey(position: number) {
-  return [...LOG_PREFIX, position];
+export function logKey(position: number): [string, number] {
+  return [LOG_PREFIX[0], position];
 }
 
 export function isLogKey(key: Key): key is [string, number] {
@@ -48,7 +48,7 @@ export function isLogKey(key: Key): key is [string, number] {
 /** The prefix of the keys of all generations. */
 export const PROJECTIONS = ["projection"];
 
-export function projectionKey(generation: number, key: ProjectionKey) {
+export function projectionKey(generation: number, key: ProjectionKey): (string | number)[] {
   return [...PROJECTIONS, generation, ...key];
 }
 
@@ -76,7 +76,7 @@ export function kindOf(application: Application, kind: unknown): KindDefinition 
 }
 
 /** The prefix of the keys of all records of a kind in a generation. */
-export function kindPrefix(generation: number, kind: string) {
+export function kindPrefix(generation: number, kind: string): (string | number)[] {
   return projectionKey(generation, [kind]);
 }
 

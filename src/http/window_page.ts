@@ -1,6 +1,6 @@
 /** The window at /window: a page on which people see and change the animals. It uses only the interface. */
 
-import { reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
 import type { Logger } from "../runtime/logger.ts";

@@ -1,14 +1,7 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
-import {
-  type Appender,
-  type Command,
-  isTimeOfLog,
-  OPERATOR,
-  type Runtime,
-  ServiceError,
-  sha256Hex,
-} from "eventstore-less";
+import { OPERATOR, type Runtime, ServiceError } from "eventstore-less";
+import { type Appender, type Command, isTimeOfLog, sha256Hex } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { DecidedEvent } from "../../events/all_events.ts";
 import type { ApiKeyIssuedData } from "../../events/api_key.ts";

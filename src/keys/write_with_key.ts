@@ -1,16 +1,13 @@
 /** The command of a client: it appends an event on behalf of an API key, once for each Idempotency-Key. */
 
+import { type EventMetadata, type Head, type Runtime, ServiceError } from "eventstore-less";
 import {
   type Appender,
   type Command,
-  type EventMetadata,
   findEarlierEvent,
-  type Head,
   type HeadEntry,
   hmacSha256Hex,
-  type Runtime,
-  ServiceError,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { EventBody, RecordedEvent } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";

@@ -1,4 +1,4 @@
-import { reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import { checkFile } from "eventstore-less/store";
 import { commandName } from "../runtime/words.ts";
 import type { Service } from "../service.ts";

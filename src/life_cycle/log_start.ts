@@ -1,11 +1,7 @@
-import {
-  ForeignStoreError,
-  reasonOf,
-  secondsSinceEvent,
-  serviceErrorCode,
-  sleep,
-} from "eventstore-less";
-import { StoreDamagedError, type StoreLocation, storeName } from "eventstore-less/store";
+import { serviceErrorCode } from "eventstore-less";
+import { ForeignStoreError, secondsSinceEvent, sleep } from "eventstore-less/parts";
+import { reasonOf, type StoreLocation, storeName } from "eventstore-less/startup";
+import { StoreDamagedError } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { petCount } from "../animals/pet_counts.ts";
 import { stateOf } from "../keys/api_key.ts";

@@ -1,7 +1,9 @@
 /** A program without categories, as before release 6.0, refuses what has their events, and names that release. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { defineApplication, MalformedEventError, readEvent } from "eventstore-less";
+import { defineApplication } from "eventstore-less";
+import { readEvent } from "eventstore-less/parts";
+import { MalformedEventError } from "../../src/eventstore_less/log/event.ts";
 import { PETS } from "../../src/animals/pets.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";

@@ -3,7 +3,7 @@
  * operation, a field, an event with a field and a member of its own, and a kind of subjects, `test/visits`.
  */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cp } from "node:fs/promises";
 import type { Pet } from "../../events/pet.ts";

@@ -17,7 +17,7 @@ import type {
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf, VERSION } from "./line_text.ts";
 
 /** `previoushash` of the first line. */
-export const GENESIS_HASH = "0".repeat(64);
+export const GENESIS_HASH: string = "0".repeat(64);
 
 const decoder = new TextDecoder();
 

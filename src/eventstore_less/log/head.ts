@@ -38,18 +38,26 @@ const HeadRecord = z.strictObject({
 const FORMER_MEMBERS = ["removing", "lacksColumns"];
 
 /** The record that replaces the head while a log is restored into a store. */
-export const RestoreMark = z.strictObject({
+export interface RestoreMark {
+  format: "restore";
+  storeFormat: typeof STORE_FORMAT;
+  /** Id of the command run that wrote the mark last. */
+  run: string;
+  /** Position and hash of the last line of the log to restore. */
+  position: number;
+  lastHash: string;
+  /** The last position that the store already has. */
+  restored: number;
+}
+
+const RestoreMark = z.strictObject({
   format: z.literal("restore"),
   storeFormat: z.literal(STORE_FORMAT),
-  /** Id of the command run that wrote the mark last. */
   run: Ulid,
-  /** Position and hash of the last line of the log to restore. */
   position: z.int().min(1),
   lastHash: Sha256Hex,
-  /** The last position that the store already has. */
   restored: Count,
-});
-export type RestoreMark = z.infer<typeof RestoreMark>;
+}) satisfies z.ZodType<RestoreMark>;
 
 /** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
 export interface HeadEntry {

@@ -38,7 +38,10 @@ export class LogDamagedError extends Error {
  * Reads lines in batches; `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing,
  * repeated or in a damaged record, so that nobody takes that log for a complete one. Only an audit checks the content.
  */
-export async function* readLog(store: Store, { from, to }: { from: number; to: number }) {
+export async function* readLog(
+  store: Store,
+  { from, to }: { from: number; to: number },
+): AsyncGenerator<StoredLine[], void> {
   if (from > to) return;
   let next = from;
   const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
@@ -98,7 +101,7 @@ export async function secondsSinceEvent(
   store: Store,
   runtime: Runtime,
   position = 0,
-) {
+): Promise<number | undefined> {
   if (position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
   const found = await readEventAt(application, store, position).catch(() => undefined);

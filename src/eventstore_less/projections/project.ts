@@ -59,7 +59,8 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
 }
 
 /** Decodes a record whose content is JSON. Throws `projection_damaged`. */
-export function decodeRecord(application: Application, entry: StoreEntry) {
+// deno-lint-ignore no-explicit-any -- as JSON.parse
+export function decodeRecord(application: Application, entry: StoreEntry): any {
   return decodeJson(contentOf(application, entry));
 }
 

@@ -1,6 +1,7 @@
 /** Limits the requests of each API key by a token bucket. Instances do not share their counts. */
 
-import { BoundedCache, type Runtime, sleep } from "eventstore-less";
+import type { Runtime } from "eventstore-less";
+import { BoundedCache, sleep } from "eventstore-less/parts";
 
 /** A key may send as many requests at once as its rate allows in this many seconds. */
 const BURST_SECONDS = 2;

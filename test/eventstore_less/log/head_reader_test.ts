@@ -12,7 +12,7 @@ import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { faultyStore, hold } from "../../support/faulty_store.ts";
 import { commit } from "../../support/store_contract.ts";
 

@@ -3,7 +3,7 @@
  * it must refuse what it does not know, name the version that does, and never advise to throw it away.
  */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../../src/application.ts";
 import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";

@@ -19,7 +19,7 @@ import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_veri
 import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals } from "@std/assert";

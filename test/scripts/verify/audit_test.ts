@@ -1,6 +1,7 @@
 import { audit, auditLines, replay } from "../../support/tools.ts";
-import { sha256Hex, systemRuntime } from "eventstore-less";
-import { INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MIN } from "eventstore-less/int64";
+import { sha256Hex } from "eventstore-less/parts";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../../src/application.ts";
 import { categoryKey, removedCategoryKey } from "../../../src/categories/category_records.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";

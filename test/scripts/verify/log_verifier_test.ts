@@ -1,5 +1,5 @@
 import { LogVerifier } from "../../support/tools.ts";
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import type { EventBody } from "../../../events/all_events.ts";
 import type { EventMetadata } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";

@@ -50,7 +50,7 @@ export async function verifyExport(
   application: Application,
   source: Export,
   progress: Progress = () => {},
-) {
+): Promise<LogVerifier> {
   const verifier = new LogVerifier(application);
   for await (const lines of splitLines(source())) {
     for (const line of lines) {
@@ -91,7 +91,7 @@ export async function readExport(
   application: Application,
   source: Export,
   progress: Progress = () => {},
-) {
+): Promise<LogVerifier> {
   const verifier = new LogVerifier(application);
   for await (const lines of splitLines(source())) {
     for (const line of lines) verifier.verify(line);

@@ -130,7 +130,7 @@ export async function auditLines(
   application: Application,
   lines: AsyncIterable<Uint8Array[]>,
   options: AuditOptions = {},
-) {
+): Promise<AuditReport> {
   const findings = new Findings(application);
   const log = new LogAudit(application, findings, options);
   let number = 0;

@@ -19,7 +19,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
-import { FakeRuntime } from "../../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
