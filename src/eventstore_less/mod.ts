@@ -101,11 +101,13 @@ export {
   draftOf,
   EMPTY_HEAD,
   encodeHead,
+  encodeRestoreMark,
   ForeignStoreError,
   type HeadEntry,
   headEntryOf,
   isAsWritten,
   readHead,
+  readStoreFormat,
   RestoreMark,
 } from "./log/head.ts";
 export { HEAD_LIMIT_MS, HeadLostError, HeadReader } from "./log/head_reader.ts";
@@ -120,6 +122,7 @@ export {
   secondsSinceEvent,
   type StoredLine,
 } from "./log/read_log.ts";
+export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
   contentOf,

@@ -1,6 +1,7 @@
 import {
   commandName,
   ForeignStoreError,
+  readStoreFormat,
   reasonOf,
   secondsSinceEvent,
   serviceErrorCode,
@@ -69,7 +70,8 @@ function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
     const apiKeys = await listApiKeys(store, head);
     const liveKeys = apiKeys.filter((apiKey) => stateOf(apiKey, runtime.now()) === "live").length;
-    return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
+    const format = await readStoreFormat(store);
+    return { format, events: head.position, pets: petCount(head), liveKeys };
   });
 }
 

@@ -118,9 +118,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
     });
 
     await test.step("after that, the copy is sound", async () => {
-      for (const file of ["src/settings/version.ts", "src/eventstore_less/deno.json"]) {
-        await edit(file, [VERSION, "99.1.0"]);
-      }
+      await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
       const manual = await Deno.readTextFile(`${project}/src/http/README.md`);
       const [firstOperation] = /\n\| 4\.1 .*\n/.exec(manual)!;
       const afterFields = "\n(1) A client does not send it.";

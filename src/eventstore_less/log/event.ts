@@ -147,7 +147,7 @@ export class NewerVersionError extends MalformedEventError {
 
   constructor(schema: string, version: string, position: number, previousHash: string) {
     super(
-      `A newer version wrote the line: its schema ${schema}:${version} needs version ${version}`,
+      `A newer release wrote the line: its schema ${schema}:${version} needs release ${version}`,
     );
     this.position = position;
     this.previousHash = previousHash;

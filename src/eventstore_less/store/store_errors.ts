@@ -46,11 +46,8 @@ export function noStoreReason(shown: string): string {
     `if not, make the store with ${commandName("keys issue --label TEXT")}, or restore`;
 }
 
-/** The reason to refuse a store of another version of this program: what shows it, and what to do. */
-export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
-  if (newerVersion !== undefined) {
-    return `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
-  }
+/** The reason to refuse a store of an older format: what shows it, and what to do. */
+export function olderFormatReason(shown: string): string {
   const exporting = `${commandName("log")} > export.jsonl`;
   return `${shown}, of an older version; export it with that version (${exporting}), ` +
     "then restore the export into a new store with this one";
