@@ -16,7 +16,7 @@ import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 const test = testNeeding(PROCESSES, ON_DENO);
 
 /** A module of the service, relative to the project. */
-const SOURCE = "src/encoding/sha256.ts";
+const SOURCE = "src/eventstore_less/encoding/sha256.ts";
 
 /** Ends a `deno task dev` that hangs. */
 const LIMIT_MS = 600_000;
