@@ -1,4 +1,5 @@
-import { audit, auditLines, replay } from "../../support/tools.ts";
+import { audit, auditLines, replay, verifyExport } from "../../support/tools.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { encodeJson, sha256Hex, systemRuntime } from "eventstore-less";
 import { INT64_MIN } from "eventstore-less/encoding";
 import { APPLICATION } from "../../../src/application.ts";
@@ -69,6 +70,23 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   const { counts, faults } = await auditFile(forged, { checkpoint: at(20) });
   assertEquals(counts, { checkpoint: 1 });
   assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("auditLines() and verifyExport() say that an export is one of another application", async () => {
+  const lines = sampleLog(3).map((line) => line.replaceAll("urn:animal-store", "urn:invoices"));
+  const source = "its source is urn:invoices, not urn:animal-store";
+  const { faults } = await auditFile(lines);
+  const message = `The file is an export of another application: ${source}`;
+  assertEquals(faults, [{ kind: "no_export", message }]);
+  const verify = () => verifyExport(() => ReadableStream.from([linesToBytes(lines)]));
+  const refused = `Line 1: The line is of another application: ${source}`;
+  await assertRejects(verify, RefusedError, refused);
+  // A single line with another source was altered.
+  const [first, second, third] = sampleLog(3);
+  const altered = [first, second.replace("urn:animal-store", "urn:animal-stora"), third];
+  const { counts } = await auditFile(altered);
+  assertEquals(counts.no_export, undefined);
+  assert(counts.line! > 0);
 });
 
 Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
