@@ -100,6 +100,7 @@ function versionsOf({ release, added = {} }: EventDefinition): string[] {
   return [release, ...later.sort(compareVersions)];
 }
 
-function compareVersions(one: string, other: string): number {
+/** Whether one release is before (negative) or after (positive) another one. */
+export function compareVersions(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
 }

@@ -44,7 +44,6 @@ export interface RecordedLine<EventBody extends Body = Body> {
 
 /** The head of the log: the record that every append checks and replaces. */
 export interface Head {
-  format: 6;
   /** Position of the last event; 0 in an empty log. */
   position: number;
   /** SHA-256 (hex) of the last line. */

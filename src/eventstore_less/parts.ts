@@ -48,7 +48,13 @@ export {
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
 export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
-export { EMPTY_HEAD, ForeignStoreError, type HeadEntry, readHead } from "./log/head.ts";
+export {
+  EMPTY_HEAD,
+  ForeignStoreError,
+  type HeadEntry,
+  readHead,
+  readStoreFormat,
+} from "./log/head.ts";
 export {
   HeadLostError,
   HeadReader,
@@ -58,6 +64,7 @@ export {
 export { sequenceOf } from "./log/line_text.ts";
 export { eventOf, readEvent, splitLines } from "./log/lines.ts";
 export { readLog, secondsSinceEvent, type StoredLine } from "./log/read_log.ts";
+export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
   contentOf,

@@ -7,7 +7,7 @@ import { LogDamagedError } from "../../src/eventstore_less/log/read_log.ts";
 import { OpenStoreError } from "../../src/eventstore_less/store/open_store_error.ts";
 import {
   noStoreReason,
-  otherVersionReason,
+  olderFormatReason,
   StoreDamagedError,
 } from "../../src/eventstore_less/store/store_errors.ts";
 import type { StoreLocation } from "../../src/eventstore_less/store/store_location.ts";
@@ -98,7 +98,7 @@ function messages(): Record<string, string> {
     audit: new LogDamagedError(3, "is missing").message,
     damage: String(new StoreDamagedError("malformed").cause),
     makeStore: noStoreReason("it is empty"),
-    exportLog: otherVersionReason("it has format 2", undefined),
+    exportLog: olderFormatReason("it has format 2"),
     setting: new OpenStoreError(FILE, "it is a folder").message,
     remote: new OpenStoreError({ kind: "kv_connect", address: "https://a" }, "no").message,
     rescue: `check the copy: ${auditOf("/srv/a.saved")}; start it with ${serving("/srv/a.saved")}`,

@@ -118,9 +118,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
     });
 
     await test.step("after that, the copy is sound", async () => {
-      for (const file of ["src/settings/version.ts", "src/eventstore_less/deno.json"]) {
-        await edit(file, [VERSION, "99.1.0"]);
-      }
+      await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
       const manual = await Deno.readTextFile(`${project}/src/http/README.md`);
       const [firstOperation] = /\n\| 4\.1 .*\n/.exec(manual)!;
       const afterFields = "\n(1) A client does not send it.";
@@ -169,12 +167,9 @@ async function addOperation(project: string): Promise<void> {
 
 /** Adds the folder of the kind, and three lines with their imports. */
 async function addKind(project: string): Promise<void> {
-  for (
-    const name of ["visits", "described_visits", "book_visit", "list_visits", "visit_operations"]
-  ) {
-    await cp(`${ROOT}test/visits/${name}.ts`, `${project}/src/visits/${name}.ts`);
+  for (const folder of ["events", "src"]) {
+    await cp(`${ROOT}test/visits/${folder}`, `${project}/${folder}`, { recursive: true });
   }
-  await cp(`${ROOT}test/visits/visit.ts`, `${project}/events/visit.ts`);
   await editFile(`${project}/src/visits/visits.ts`, [['release: "6.1"', 'release: "99.1"']]);
   const lastImport = 'import { API_KEYS } from "./keys/api_keys.ts";\n';
   const added = 'import { VISITS } from "./visits/visits.ts";\n';

@@ -45,7 +45,7 @@ test("a schema of another version, and a database in which nothing was written y
   await server().sql("update animal_store.schema_version set version = 9", database);
   await expectRefused(
     address,
-    "has version 9, of the newer version 9; use that version or a later one",
+    "has the newer version 9, and this program knows version 6; use a newer program",
   );
   await server().sql("update animal_store.schema_version set version = 1", database);
   await expectRefused(address, "its schema animal_store has version 1, of an older version");

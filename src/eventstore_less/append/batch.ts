@@ -222,7 +222,7 @@ function seal(application: Application, base: HeadEntry, members: readonly Membe
   const mutations: Mutation[] = [
     ...logRecords,
     ...projectionMutations(generation, project(application, lines)),
-    { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+    { type: "set", key: HEAD_KEY, value: encodeHead(application, next) },
   ];
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };
 }

@@ -1,4 +1,4 @@
-/** A visit to a vet, and its event: the guide copies this file to `events/`. */
+/** A visit to a vet, and its event: the guide copies it to `events/`. */
 
 import { z } from "zod";
 
