@@ -1,4 +1,4 @@
-import { STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/parts";
+import { STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 
 /** What `--version` prints. `pets-upgrade` reads the formats in it. */

@@ -64,7 +64,6 @@ export {
 export { sequenceOf } from "./log/line_text.ts";
 export { eventOf, readEvent, splitLines } from "./log/lines.ts";
 export { readLog, secondsSinceEvent, type StoredLine } from "./log/read_log.ts";
-export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
   contentOf,
