@@ -47,7 +47,7 @@ function layersOf(application: string): RegExp[][] {
 /** Each room as a pattern after the folder of the engine. Nothing is below them. */
 function layersOfEngine(): string[][] {
   return [
-    ["words\\.ts"],
+    ["words\\.ts", "deno\\.json"],
     ["encoding/", "runtime/"],
     ["definitions\\.ts", "log/(line_text|actor)\\.ts", "store/"],
     ["application\\.ts", "service_error\\.ts"],
@@ -59,6 +59,7 @@ function layersOfEngine(): string[][] {
     ["idempotency/"],
     ["event_store\\.ts"],
     ["tools/"],
+    ["testing/"],
     ENTRIES.map((path) => path.slice(ENGINE.length)),
   ];
 }
@@ -174,7 +175,8 @@ rule("The engine imports nothing of others, and they import its entries by their
 }, (sources) =>
   judgeImports(sources, (file, target, specifier) => {
     if (file.startsWith(ENGINE)) return target.startsWith(ENGINE);
-    return target.startsWith(ENGINE) ? specifier.startsWith("eventstore-less") : undefined;
+    const isCode = target.startsWith(ENGINE) && !target.endsWith(".json");
+    return isCode ? specifier.startsWith("eventstore-less") : undefined;
   }));
 
 /** The words of the application. A status of HTTP is none of them. */
@@ -198,7 +200,7 @@ const FROM_THE_MACHINE: [what: RegExp, where: RegExp][] = [
   [/\bprocess\.env\b/, /^(src\/(runtime\/node|settings\/config)|scripts\/(node\/|start\/sup))/],
   [
     /\b(Date|performance)\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/,
-    /^(src\/((eventstore_less\/)?runtime|eventstore_less\/tools|window)|scripts)\//,
+    /^(src\/((eventstore_less\/)?runtime|eventstore_less\/(tools|testing)|window)|scripts)\//,
   ],
 ];
 
