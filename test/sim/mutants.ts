@@ -68,7 +68,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       Preparation: ["this.last = last ?? this.last;", ""],
     },
     "a command is decided with an API key that was revoked while it is prepared": {
-      Preparation: ["|| changesApiKey", ""],
+      Preparation: ["|| endsCommit", ""],
     },
   },
   "src/eventstore_less/store/commit_until_known.ts": {
@@ -297,12 +297,12 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/projections/project.ts": {
     "an Idempotency-Key is not recorded": {
-      project: ["event.idempotencyKey !== undefined", "false"],
+      projectOne: ["event.idempotencyKey === undefined", "true"],
     },
     "the Idempotency-Key of a removal is not recorded": {
-      project: [
-        "event.idempotencyKey !== undefined",
-        'event.idempotencyKey !== undefined && event.type !== "PetRemoved"',
+      projectOne: [
+        "event.idempotencyKey === undefined",
+        'event.idempotencyKey === undefined || event.type === "PetRemoved"',
       ],
     },
   },

@@ -18,6 +18,8 @@ import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
 
+const decoder = new TextDecoder();
+
 /**
  * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
  * event. It depends on nothing but the events.
@@ -28,10 +30,28 @@ export function project(
 ): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
   for (const recorded of lines) {
-    const { event } = recorded;
-    for (const record of application.events[event.type].project(recorded)) records.push(record);
-    if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
+    for (const record of projectOne(application, recorded)) records.push(record);
   }
+  return withoutReplaced(application, lines, records);
+}
+
+/** The records that one event writes or removes. */
+export function projectOne(
+  application: Application,
+  recorded: RecordedLine,
+): readonly ProjectionRecord[] {
+  const { event } = recorded;
+  const records = application.events[event.type].project(recorded);
+  if (event.idempotencyKey === undefined) return records;
+  return [...records, idempotencyRecordOf(event)];
+}
+
+/** The records of consecutive events, each only as it is after the last event. */
+export function withoutReplaced(
+  application: Application,
+  lines: readonly RecordedLine[],
+  records: ProjectionRecord[],
+): ProjectionRecord[] {
   return isAnySubjectRepeated(application, lines) ? lastOfEachKey(records) : records;
 }
 
@@ -45,8 +65,13 @@ function isAnySubjectRepeated(application: Application, lines: readonly Recorded
 
 function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[] {
   const byKey = new Map<string, ProjectionRecord>();
-  for (const record of records) byKey.set(record.key.join(), record);
+  for (const record of records) byKey.set(keyText(record.key), record);
   return [...byKey.values()];
+}
+
+/** A text for each key. Two keys never share one, also if their texts have commas. */
+export function keyText(key: ProjectionKey): string {
+  return JSON.stringify(key);
 }
 
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
@@ -58,9 +83,31 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
   };
 }
 
-/** Decodes a record whose content is JSON. Throws `projection_damaged`. */
+/** Decodes a record whose content is JSON, perhaps after the position of its event. Throws `projection_damaged`. */
 export function decodeRecord(application: Application, entry: StoreEntry) {
-  return decodeJson(contentOf(application, entry));
+  return decodeJson(jsonIn(contentOf(application, entry)));
+}
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPENING_BRACE = 0x7b;
+
+/** The JSON in the content of a record. */
+export function jsonIn(content: Uint8Array): Uint8Array {
+  const digits = digitsIn(content);
+  return content[digits] === OPENING_BRACE ? content.subarray(digits) : content;
+}
+
+/** The position at the start of the content of a record; `undefined` if the content does not begin with one. */
+export function positionIn(content: Uint8Array): number | undefined {
+  const digits = digitsIn(content);
+  return digits === 0 ? undefined : Number(decoder.decode(content.subarray(0, digits)));
+}
+
+function digitsIn(content: Uint8Array): number {
+  let count = 0;
+  while (content[count] >= ZERO && content[count] <= NINE) count++;
+  return count;
 }
 
 /** The content of a record. Throws `projection_damaged`. */
@@ -78,8 +125,8 @@ export async function proveRecord<EventBody extends Body>(
   position: number,
 ): Promise<Recorded<EventBody>> {
   const found = await readProof(application, store, position);
-  const name = entry.key.slice(2).join();
-  const made = project(application, [found]).find(({ key }) => key.join() === name);
+  const [, , ...key] = entry.key;
+  const made = projectOne(application, found).find((record) => isSameKey(record.key, key));
   if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
     return found.event;
   }
@@ -88,6 +135,10 @@ export async function proveRecord<EventBody extends Body>(
     entry.key,
     `does not follow from the event at position ${position}`,
   );
+}
+
+function isSameKey(one: ProjectionKey, other: Key): boolean {
+  return one.length === other.length && one.every((part, index) => part === other[index]);
 }
 
 /** The line at a position that a record names. If the log is damaged there, no replay helps. */
