@@ -3,12 +3,12 @@
 import { RefusedError } from "eventstore-less/tools";
 import {
   acceptLog,
-  createInstance,
+  EventStore,
   GUARD_KEYS,
   HEAD_KEY,
-  type Instance,
   reasonOf,
   type Runtime,
+  type StoreOf,
   systemRuntime,
 } from "eventstore-less";
 import {
@@ -98,7 +98,7 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
 
 /** Opens the configured store during `use`, with an instance of the engine on it. A missing file is created only with `create`. */
 export async function withInstance<T>(
-  use: (instance: Instance) => Promise<T>,
+  use: (instance: StoreOf<typeof APPLICATION>) => Promise<T>,
   { create = false, accept = (store: Store) => acceptLog(APPLICATION, store) }: Partial<
     Pick<OpenOptions, "create" | "accept">
   > = {},
@@ -109,12 +109,7 @@ export async function withInstance<T>(
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
-    const instance = createInstance({
-      application: APPLICATION,
-      store,
-      runtime: systemRuntime,
-      appendLimitMs: 10_000,
-    });
+    const instance = new EventStore(APPLICATION, store, { appendLimitMs: 10_000 });
     return await use(instance).finally(() => instance.appender.drain());
   });
 }

@@ -1,9 +1,4 @@
-import {
-  acceptUnlessRestoring,
-  createInstance,
-  type Instance,
-  systemRuntime,
-} from "eventstore-less";
+import { acceptUnlessRestoring, EventStore, type Instance, systemRuntime } from "eventstore-less";
 import {
   type FileLocation,
   NO_WRITER,
@@ -34,7 +29,7 @@ export async function withReader<T>(use: (instance: Instance) => Promise<T>): Pr
     await expectAcceptable(store, location).catch((error) => {
       if (!(error instanceof StoreDamagedError)) throw error;
     });
-    return await use(createInstance({ application: APPLICATION, store, runtime: systemRuntime }));
+    return await use(new EventStore(APPLICATION, store));
   } finally {
     store.close();
   }

@@ -82,6 +82,12 @@ export interface Collection<CollectionBody extends Body = Body> {
   personal?: readonly string[];
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
+  /**
+   * The keys of the records that hold the state of a subject and name its last event; by default, the one of the first
+   * kind whose keys have one element, the id. None if commands read the state in `prepare()`: their events then say their
+   * predecessor.
+   */
+  keysOf?(id: string): readonly ProjectionKey[];
   /** Whether earlier versions of format 6 wrote the counts of this collection, and no others, into the head without a name. */
   hadUnnamedCounts?: boolean;
   /** The rules by which an audit and a restore check a log from its beginning; by default there are none. */

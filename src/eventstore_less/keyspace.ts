@@ -88,7 +88,8 @@ export function isProjectionKey(application: Application, key: Key): key is Proj
     expected.every((element, index) => isKeyElement(element, elements[index]));
 }
 
-function isKeyElement(expected: KeyElement, element: unknown): boolean {
+/** Whether a part of a key has the form of an element. */
+export function isKeyElement(expected: KeyElement, element: unknown): boolean {
   if (expected === "text") return typeof element === "string";
   if (expected === "number") return Number.isSafeInteger(element) && element as number >= 1;
   return expected.includes(element as string);

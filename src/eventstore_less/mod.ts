@@ -1,7 +1,6 @@
 /** Event sourcing on a key-value store: define an application, open a store of its events, append, read and follow. */
 
 export { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
-export type { Appended, Command } from "./append/command.ts";
 export {
   Application,
   type ApplicationDefinition,
@@ -52,15 +51,25 @@ export {
   type Place,
 } from "./feed/event_feed.ts";
 export { Follower, Followers, FOLLOWERS_OF_KEY_LIMIT } from "./feed/followers.ts";
-export { findEarlierEvent } from "./idempotency/earlier_event.ts";
 export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+export type {
+  CommandSnapshot,
+  DecisionContext,
+  EventCommand,
+  Idempotency,
+  NewEvent,
+} from "./event_command.ts";
 export {
-  type Decision,
   EventStore,
   type EventStoreOptions,
+  type FollowOptions,
+  type Instance,
   openEventStore,
+  type OpenEventStoreOptions,
+  type Outcome,
+  type StoreOf,
 } from "./event_store.ts";
-export { createInstance, type Instance } from "./instance.ts";
+export { LIST_DEFAULT, LIST_LIMIT, type ListOptions, type RecordList } from "./record_reader.ts";
 export {
   GUARD_KEYS,
   HEAD_KEY,
