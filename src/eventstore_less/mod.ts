@@ -2,38 +2,43 @@
 
 export { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
 export type { Appended, Command } from "./append/command.ts";
+export { InvalidEventError } from "./append/storable_data.ts";
 export {
   Application,
   type ApplicationDefinition,
   defineApplication,
   type EventBodyOf,
 } from "./application.ts";
-export type {
-  Body,
-  Collection,
-  Counts,
-  DecidedEvent,
-  EventDefinition,
-  EventDefinitions,
-  EventMetadata,
-  Head,
-  History,
-  KeyElement,
-  KindDefinition,
-  ProjectionKey,
-  ProjectionRecord,
-  Recorded,
-  RecordedData,
-  RecordedEvent,
-  RecordedLine,
-  SubjectState,
-  TypeSummary,
+export {
+  type Body,
+  type BodyOf,
+  type Collection,
+  type CollectionOf,
+  type Counts,
+  type DecidedEvent,
+  defineCollection,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventMetadata,
+  type Head,
+  type History,
+  type KeyElement,
+  type KindDefinition,
+  type ProjectionKey,
+  type ProjectionRecord,
+  type Recorded,
+  type RecordedData,
+  type RecordedEvent,
+  type RecordedLine,
+  type SubjectState,
+  type TypeSummary,
 } from "./definitions.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { bytesEqual } from "./encoding/bytes_equal.ts";
 export { decodeJson, encodeJson } from "./encoding/json.ts";
 export { joinLines, LINE_FEED, packLines, unpackLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled, pooledBytes } from "./encoding/pooled_bytes.ts";
+export { safeInteger } from "./encoding/safe_integer.ts";
 export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
 export { BackgroundWork, type ForegroundRequest } from "./feed/background_work.ts";
 export {
@@ -85,7 +90,7 @@ export {
   acceptUnlessRestoring,
   isHeadBehind,
 } from "./log/accept_store.ts";
-export { OPERATOR } from "./log/actor.ts";
+export { ACTOR_FORM, isActor, OPERATOR } from "./log/actor.ts";
 export {
   encodeEvent,
   encodePublicEvent,
@@ -120,6 +125,7 @@ export {
   secondsSinceEvent,
   type StoredLine,
 } from "./log/read_log.ts";
+export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
   contentOf,
