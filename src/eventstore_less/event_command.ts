@@ -3,6 +3,7 @@
 import type { Application } from "./application.ts";
 import type { Command, ReadNotes } from "./append/command.ts";
 import { notFirstError } from "./append/batch.ts";
+import { InvalidEventError } from "./append/storable_data.ts";
 import type { Body, DecidedEvent, Head, ProjectionKey, Recorded } from "./definitions.ts";
 import { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
 import { findEarlierEvents } from "./idempotency/earlier_events.ts";
@@ -78,10 +79,10 @@ export interface CommandSnapshot {
   readonly head: Head;
   /** The time that the events will have, UTC with milliseconds. */
   readonly time: string;
-  /** The content of a record; `undefined` without one. Throws and rejects as {@linkcode EventStore.read}. */
-  read(key: ProjectionKey): Promise<unknown>;
-  /** The records of a kind. Throws and rejects as {@linkcode EventStore.list}. */
-  list(kind: string, options?: ListOptions): Promise<RecordList>;
+  /** The content of a record; `undefined` without one. Rejects as {@linkcode EventStore.read}. */
+  readonly read: (key: ProjectionKey) => Promise<unknown>;
+  /** The records of a kind. Rejects as {@linkcode EventStore.list}. */
+  readonly list: (kind: string, options?: ListOptions) => Promise<RecordList>;
 }
 
 /** What a command decides on, besides the head. */
@@ -187,7 +188,7 @@ async function prepareCommand<Prepared, EventBody extends Body>(
   { head }: HeadEntry,
   notes: ReadNotes,
 ): Promise<PreparedCommand<Prepared, EventBody>> {
-  const snapshot = new NotedSnapshot(application, store, head, time, notes);
+  const snapshot = snapshotOf(application, store, head, time, notes);
   const { actor: named = OPERATOR } = command;
   const actor = typeof named === "string" ? named : await named(snapshot);
   const read = async () => {
@@ -211,48 +212,36 @@ async function prepareCommand<Prepared, EventBody extends Body>(
 }
 
 /** Reads records as of a head, and notes what it reads. */
-class NotedSnapshot implements CommandSnapshot {
-  readonly #application: Application;
-  readonly #store: Store;
-  readonly #notes: ReadNotes;
-  readonly head: Head;
-  readonly time: string;
-
-  constructor(
-    application: Application,
-    store: Store,
-    head: Head,
-    time: string,
-    notes: ReadNotes,
-  ) {
-    this.#application = application;
-    this.#store = store;
-    this.head = head;
-    this.time = time;
-    this.#notes = notes;
-  }
-
-  async read(key: ProjectionKey): Promise<unknown> {
-    expectRecordKey(this.#application, key);
-    this.#notes.noteRead(key);
-    const entry = await this.#store.get(projectionKey(this.head.generation, key));
-    return valueOf(this.#application, entry);
-  }
-
-  async list(kind: string, options: ListOptions = {}): Promise<RecordList> {
-    const request = listRequestOf(this.#application, kind, options);
-    this.#notes.noteList(request.prefix);
-    const { generation } = this.head;
-    const start = projectionKey(generation, request.range.start);
-    const end = projectionKey(generation, request.range.end);
-    const entries = await this.#store.list({ start, end }, storeOptionsOf(request));
-    return recordListOf(this.#application, request, entries);
-  }
+function snapshotOf(
+  application: Application,
+  store: Store,
+  head: Head,
+  time: string,
+  notes: ReadNotes,
+): CommandSnapshot {
+  const { generation } = head;
+  return {
+    head,
+    time,
+    async read(key) {
+      expectRecordKey(application, key);
+      notes.noteRead(key);
+      return valueOf(application, await store.get(projectionKey(generation, key)));
+    },
+    async list(kind, options = {}) {
+      const request = listRequestOf(application, kind, options);
+      notes.noteList(request.prefix);
+      const start = projectionKey(generation, request.range.start);
+      const end = projectionKey(generation, request.range.end);
+      const entries = await store.list({ start, end }, storeOptionsOf(request));
+      return recordListOf(application, request, entries);
+    },
+  };
 }
 
 /**
  * The predecessor of each event that a command has decided on a head; `undefined` for the first event of a subject. Throws
- * `TypeError` if the log would not be sound. `last` is the position of the last event of the command's subject.
+ * {@linkcode InvalidEventError} if the log would not be sound. `last` is the position of the last event of the command's subject.
  */
 function linksOf<EventBody extends Body>(
   application: Application<EventBody>,
@@ -268,18 +257,17 @@ function linksOf<EventBody extends Body>(
     if (!Object.hasOwn(application.events, body.type)) return undefined;
     const position = head.position + 1 + index;
     const changed = subjectOf(application, body);
-    const predecessor = linkOf(application, body, changed, position, known);
+    const predecessor = linkOf(application, body, changed, known);
     known.set(changed, position);
     return predecessor;
   });
 }
 
-/** The predecessor of an event at a position. `known` has the last events of subjects. */
+/** The predecessor of an event. `known` has the positions of the last events of subjects. */
 function linkOf<EventBody extends Body>(
   application: Application<EventBody>,
   body: NewEvent<EventBody>,
   subject: string,
-  position: number,
   known: ReadonlyMap<string, number | undefined>,
 ): number | undefined {
   const { type } = body;
@@ -290,13 +278,11 @@ function linkOf<EventBody extends Body>(
   }
   if (!Object.hasOwn(body, "predecessor")) {
     if (known.has(subject)) return before;
-    throw new TypeError(
-      `A command with ${type} of ${subject} must name this subject, because the event may follow others`,
-    );
+    const advice = `a command with ${type} of ${subject} must name this subject`;
+    throw new InvalidEventError(`The event may follow others, so ${advice}`);
   }
   const { predecessor } = body;
-  const isEarlier = predecessor === undefined || (predecessor >= 1 && predecessor < position);
-  const isLast = before === undefined || predecessor === before;
-  if (isEarlier && isLast) return predecessor;
-  throw new TypeError(`${predecessor} is not the position of the last event of ${subject}`);
+  if (before === undefined || predecessor === before) return predecessor;
+  const fault = `is not ${before}, the position of the last event of ${subject}`;
+  throw new InvalidEventError(`The predecessor ${predecessor} of ${type} ${fault}`);
 }

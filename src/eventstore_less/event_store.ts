@@ -289,14 +289,14 @@ export class EventStore<EventBody extends Body = Body> {
 
   /** Ends the iterations, and closes the store after all commands that were accepted have their outcomes. */
   close(): Promise<void> {
-    return this.#closed ??= this.#close();
+    if (this.#closed !== undefined) return this.#closed;
+    this.#closed = this.#close(this.appender.drain());
+    this.#wakeFollowers();
+    return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    // The iterations look whether it is closed.
-    await undefined;
-    this.#wakeFollowers();
-    await this.appender.drain();
+  async #close(drained: Promise<void>): Promise<void> {
+    await drained;
     await this.#sweep?.stop();
     this.store.close();
   }

@@ -1,38 +1,43 @@
 /** Event sourcing on a key-value store: define an application, open a store of its events, append, read and follow. */
 
 export { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
+export { InvalidEventError } from "./append/storable_data.ts";
 export {
   Application,
   type ApplicationDefinition,
   defineApplication,
   type EventBodyOf,
 } from "./application.ts";
-export type {
-  Body,
-  Collection,
-  Counts,
-  DecidedEvent,
-  EventDefinition,
-  EventDefinitions,
-  EventMetadata,
-  Head,
-  History,
-  KeyElement,
-  KindDefinition,
-  ProjectionKey,
-  ProjectionRecord,
-  Recorded,
-  RecordedData,
-  RecordedEvent,
-  RecordedLine,
-  SubjectState,
-  TypeSummary,
+export {
+  type Body,
+  type BodyOf,
+  type Collection,
+  type CollectionOf,
+  type Counts,
+  type DecidedEvent,
+  defineCollection,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventMetadata,
+  type Head,
+  type History,
+  type KeyElement,
+  type KindDefinition,
+  type ProjectionKey,
+  type ProjectionRecord,
+  type Recorded,
+  type RecordedData,
+  type RecordedEvent,
+  type RecordedLine,
+  type SubjectState,
+  type TypeSummary,
 } from "./definitions.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { bytesEqual } from "./encoding/bytes_equal.ts";
 export { decodeJson, encodeJson } from "./encoding/json.ts";
 export { joinLines, LINE_FEED, packLines, unpackLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled, pooledBytes } from "./encoding/pooled_bytes.ts";
+export { safeInteger } from "./encoding/safe_integer.ts";
 export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
 export { BackgroundWork, type ForegroundRequest } from "./feed/background_work.ts";
 export {
@@ -94,7 +99,7 @@ export {
   acceptUnlessRestoring,
   isHeadBehind,
 } from "./log/accept_store.ts";
-export { OPERATOR } from "./log/actor.ts";
+export { ACTOR_FORM, isActor, OPERATOR } from "./log/actor.ts";
 export {
   encodeEvent,
   encodePublicEvent,
@@ -129,6 +134,7 @@ export {
   secondsSinceEvent,
   type StoredLine,
 } from "./log/read_log.ts";
+export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
   contentOf,
@@ -139,6 +145,7 @@ export {
   readEvents,
   readProof,
 } from "./projections/project.ts";
+export { recordOf } from "./projections/record_content.ts";
 export { BoundedCache } from "./runtime/bounded_cache.ts";
 export { callCommandsBy, commandName, newFileName } from "./runtime/command_name.ts";
 export { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";

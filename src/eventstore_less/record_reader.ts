@@ -5,7 +5,8 @@ import type { ProjectionKey } from "./definitions.ts";
 import { int64Of } from "./encoding/int64.ts";
 import { isKeyElement } from "./keyspace.ts";
 import type { ProjectionRange } from "./log/head_reader.ts";
-import { contentOf, jsonIn } from "./projections/project.ts";
+import { contentOf } from "./projections/project.ts";
+import { jsonIn } from "./projections/record_content.ts";
 import type { StoreEntry } from "./store/store.ts";
 
 /** Default and maximum of `limit`. */

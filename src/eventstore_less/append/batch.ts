@@ -5,7 +5,6 @@ import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, isProjectionKey, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
-import { LINE_LIMIT_BYTES } from "../log/lines.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
 import { projectOne, withoutReplaced } from "../projections/project.ts";
 import { CHECKSUM_BYTES } from "../store/checksum.ts";
@@ -20,8 +19,11 @@ import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
 import type { Command } from "./command.ts";
 import type { Effects } from "./preparation.ts";
 import type { QueuedCommand } from "./queued_command.ts";
-import { expectStorable } from "./storable_data.ts";
+import { expectShortLine, expectStorable, InvalidEventError } from "./storable_data.ts";
 import { WrittenKeys } from "./written_keys.ts";
+
+/** Longest content of a record, in bytes. */
+const RECORD_LIMIT_BYTES = VALUE_BYTES_LIMIT - CHECKSUM_BYTES;
 
 /** An event with its subject, its line, the SHA-256 (hex) of the line, and the records that follow from it. */
 interface PlannedLine extends RecordedLine {
@@ -138,20 +140,11 @@ function decideAll(
     const lastOfSubject = lastInCommit ?? preparation.last;
     const before = { head, lastEvents };
     const fate = decide(application, before, queued.command, preparation.result, lastOfSubject);
-    if (fate.kind !== "adds") {
-      planned.push({ queued, fate });
-      continue;
-    }
-    try {
-      for (const { event, hash } of fate.lines) addEvent(application, head, event, hash);
-    } catch (reason) {
-      planned.push({ queued, fate: { kind: "refused", reason } });
-      // The head may count a part of these events, so the next commands wait.
-      return planned;
-    }
     planned.push({ queued, fate });
+    if (fate.kind !== "adds") continue;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
-    for (const { event, line, subject: changed, records: ofLine } of fate.lines) {
+    for (const { event, line, hash, subject: changed, records: ofLine } of fate.lines) {
+      addEvent(application, head, event, hash);
       lastEvents.set(changed, event);
       for (const record of ofLine) records.push(record);
       bytes += line.length;
@@ -218,16 +211,15 @@ function linesAfter(
   const lines: PlannedLine[] = [];
   let { position, lastHash: previousHash } = head;
   for (const decided of events) {
-    expectStorable(application, decided);
     expectRightClock(decided.time);
     position++;
-    const event: RecordedEvent = { ...decided, position, previousHash };
+    const event = expectStorable(application, { ...decided, position, previousHash });
     const subject = subjectOf(application, event);
     if (application.events[event.type].isFirst && lastEvents.has(subject)) {
       throw notFirstError(event.type, subject, lastEvents.get(subject)!.position);
     }
     const line = encodeUtf8Pooled(encodeEvent(application, event));
-    expectSize(`The line of ${event.type}`, line.length, LINE_LIMIT_BYTES);
+    expectShortLine(event, line);
     previousHash = sha256Hex(line);
     const records = projectOne(application, { event, line });
     for (const record of records) expectWritable(application, event.type, record);
@@ -237,23 +229,27 @@ function linesAfter(
 }
 
 /** The error about an event that would be the first one of a subject, although the subject has events. */
-export function notFirstError(type: string, subject: string, position: number): TypeError {
-  const message = `${type} must be the first event of its subject, but ${subject} has an event at`;
-  return new TypeError(`${message} position ${position}`);
+export function notFirstError(
+  type: string,
+  subject: string,
+  position: number,
+): InvalidEventError {
+  const has = `${subject} has an event at position ${position}`;
+  return new InvalidEventError(
+    `${type} must be the first event of its subject, but ${has}: the command must name the subject and look at its last event`,
+  );
 }
 
 function expectWritable(application: Application, type: string, record: ProjectionRecord): void {
   const { key, content } = record;
   if (!isProjectionKey(application, key)) {
-    const form = "that the kinds of the application do not define";
-    throw new TypeError(`${type} makes a record with a key ${form}: ${JSON.stringify(key)}`);
+    const fault = `which no kind of the application has: ${JSON.stringify(key)}`;
+    throw new InvalidEventError(`${type} makes a record with a key ${fault}`);
   }
-  if (content === undefined) return;
-  expectSize(`A record of ${type}`, content.length, VALUE_BYTES_LIMIT - CHECKSUM_BYTES);
-}
-
-function expectSize(what: string, bytes: number, limit: number): void {
-  if (bytes > limit) throw new RangeError(`${what} has ${bytes} bytes, and at most ${limit} fit`);
+  const bytes = content?.length ?? 0;
+  if (bytes <= RECORD_LIMIT_BYTES) return;
+  const fault = `of ${bytes} bytes, but at most ${RECORD_LIMIT_BYTES} fit`;
+  throw new InvalidEventError(`${type} makes a record ${fault}`);
 }
 
 /** Makes a batch of as many members as fit. Later commands wait, because they were decided on events that it leaves out. */

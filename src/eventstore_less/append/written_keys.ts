@@ -1,5 +1,5 @@
 import type { ProjectionKey, ProjectionRecord } from "../definitions.ts";
-import { keyText } from "../projections/project.ts";
+import { keyText } from "../store/key_encoding.ts";
 
 /** What a preparation has read: records by their keys, and lists of all records whose keys begin with some elements. */
 export class ReadKeys {

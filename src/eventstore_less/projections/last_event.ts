@@ -1,10 +1,11 @@
 /** The last event of a subject, which the record of its state names, and the line of which proves the record. */
 
 import type { Application } from "../application.ts";
-import type { Body, Collection, Head, ProjectionKey, Recorded } from "../definitions.ts";
+import type { Body, Head, ProjectionKey, Recorded } from "../definitions.ts";
 import { projectionKey } from "../keyspace.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { contentOf, positionIn, proveRecord } from "./project.ts";
+import { contentOf, proveRecord } from "./project.ts";
+import { positionIn } from "./record_content.ts";
 
 /**
  * The keys of the records that hold the state of a subject such as `bookings/7`. Throws `TypeError` if the application
@@ -21,19 +22,11 @@ export function keysOfSubject(
   if (slash === -1 || collection === undefined) {
     throw new TypeError(`${JSON.stringify(subject)} begins with no collection of the application`);
   }
-  if (collection.isId?.(id) === false) {
+  if (!collection.isId(id)) {
     const form = `an id of ${name}, for example ${collection.exampleId}`;
     throw new TypeError(`${JSON.stringify(subject)} does not end with ${form}`);
   }
-  return collection.keysOf?.(id) ?? defaultKeysOf(collection, id);
-}
-
-/** The key of the first kind whose keys have one element: the id. */
-function defaultKeysOf({ kinds }: Collection, id: string): readonly ProjectionKey[] {
-  const found = Object.entries(kinds).find(([, { key }]) => key.length === 1);
-  if (found === undefined) return [];
-  const [kind, { key: [element] }] = found;
-  return [[kind, element === "number" ? Number(id) : id]];
+  return collection.keysOf(id);
 }
 
 /**

@@ -16,9 +16,9 @@ import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
+import { keysEqual, keyText } from "../store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
-
-const decoder = new TextDecoder();
+import { jsonIn } from "./record_content.ts";
 
 /**
  * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
@@ -69,11 +69,6 @@ function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[]
   return [...byKey.values()];
 }
 
-/** A text for each key. Two keys never share one, also if their texts have commas. */
-export function keyText(key: ProjectionKey): string {
-  return JSON.stringify(key);
-}
-
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
   const expiresAt = Date.parse(time) + IDEMPOTENCY_LIFETIME_MS;
   return {
@@ -86,28 +81,6 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
 /** Decodes a record whose content is JSON, perhaps after the position of its event. Throws `projection_damaged`. */
 export function decodeRecord(application: Application, entry: StoreEntry) {
   return decodeJson(jsonIn(contentOf(application, entry)));
-}
-
-const ZERO = 0x30;
-const NINE = 0x39;
-const OPENING_BRACE = 0x7b;
-
-/** The JSON in the content of a record. */
-export function jsonIn(content: Uint8Array): Uint8Array {
-  const digits = digitsIn(content);
-  return content[digits] === OPENING_BRACE ? content.subarray(digits) : content;
-}
-
-/** The position at the start of the content of a record; `undefined` if the content does not begin with one. */
-export function positionIn(content: Uint8Array): number | undefined {
-  const digits = digitsIn(content);
-  return digits === 0 ? undefined : Number(decoder.decode(content.subarray(0, digits)));
-}
-
-function digitsIn(content: Uint8Array): number {
-  let count = 0;
-  while (content[count] >= ZERO && content[count] <= NINE) count++;
-  return count;
 }
 
 /** The content of a record. Throws `projection_damaged`. */
@@ -125,8 +98,8 @@ export async function proveRecord<EventBody extends Body>(
   position: number,
 ): Promise<Recorded<EventBody>> {
   const found = await readProof(application, store, position);
-  const [, , ...key] = entry.key;
-  const made = projectOne(application, found).find((record) => isSameKey(record.key, key));
+  const proven = entry.key.slice(2);
+  const made = projectOne(application, found).find(({ key }) => keysEqual(key, proven));
   if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
     return found.event;
   }
@@ -135,10 +108,6 @@ export async function proveRecord<EventBody extends Body>(
     entry.key,
     `does not follow from the event at position ${position}`,
   );
-}
-
-function isSameKey(one: ProjectionKey, other: Key): boolean {
-  return one.length === other.length && one.every((part, index) => part === other[index]);
 }
 
 /** The line at a position that a record names. If the log is damaged there, no replay helps. */
