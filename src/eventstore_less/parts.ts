@@ -37,9 +37,7 @@ export {
   type Place,
 } from "./feed/event_feed.ts";
 export { Follower, Followers, type FollowOptions } from "./feed/followers.ts";
-export { findEarlierEvent, type IdempotencyKeyUse } from "./idempotency/earlier_event.ts";
 export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
-export { createInstance, type Instance, type InstanceOptions } from "./instance.ts";
 export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
 export {
   acceptAppends,

@@ -211,7 +211,7 @@ export class Appender<EventBody extends Body = Body> {
   #followWithPreparations(batch: Batch): void {
     const prepared = this.#commands().filter(({ preparation }) => preparation !== undefined);
     if (prepared.length === 0) return;
-    const effects = effectsOf(this.deps.application, batch);
+    const effects = effectsOf(batch);
     for (const { preparation } of prepared) preparation!.follow(effects);
   }
 
