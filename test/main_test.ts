@@ -57,7 +57,7 @@ test("start: one line says what is served, and warnings if the store is new or h
     assertEquals(await service.stop(), 0);
     return service.lines.map((line) => JSON.parse(line));
   };
-  const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
+  const store = { version: VERSION, store: temp.kvPath, format: 7 };
   const served = (lines: Record<string, unknown>[]) => {
     const { time: _, hostname, port, level, event, ...rest } = lines[0];
     assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);

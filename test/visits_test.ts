@@ -7,7 +7,7 @@ import { systemRuntime as runtime } from "eventstore-less/startup";
 import { audit, replay, restore, verifyExport } from "eventstore-less/tools";
 import { commit } from "./support/store_contract.ts";
 import { TempStore } from "./support/temp_store.ts";
-import { visitCount, visitKey, VISITS } from "./visits/visits.ts";
+import { visitCount, visitKey, VISITS } from "./visits/src/visits/visits.ts";
 
 const application = defineApplication({ name: "Vet Visits", collections: [VISITS] });
 

@@ -1,5 +1,6 @@
 import { LogDamagedError } from "eventstore-less";
-import { acceptLog, HeadLostError, type Instance, readHead, readLog } from "eventstore-less/parts";
+import type { Instance } from "eventstore-less";
+import { acceptLog, HeadLostError, readHead, readLog } from "eventstore-less/parts";
 import { type Store, StoreDamagedError, StoreRefusedError } from "eventstore-less/store";
 import {
   Backup,

@@ -1,9 +1,9 @@
+import type { Instance } from "eventstore-less";
 import { serviceErrorCode } from "eventstore-less";
 import {
   backoffMs,
   ForeignStoreError,
   HeadLostError,
-  type Instance,
   readLog,
   sleep,
   type StoredLine,

@@ -1,10 +1,5 @@
-import {
-  type Instance,
-  readHead,
-  readLog,
-  splitLines,
-  type StoredLine,
-} from "eventstore-less/parts";
+import type { Instance } from "eventstore-less";
+import { readHead, readLog, splitLines, type StoredLine } from "eventstore-less/parts";
 import { statOf } from "eventstore-less/store";
 import type { ReadLines } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";

@@ -1,13 +1,7 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
-import type { Runtime } from "eventstore-less";
-import {
-  acceptLog,
-  createInstance,
-  GUARD_KEYS,
-  HEAD_KEY,
-  type Instance,
-} from "eventstore-less/parts";
+import { EventStore, type Instance, type Runtime, type StoreOf } from "eventstore-less";
+import { acceptLog, GUARD_KEYS, HEAD_KEY } from "eventstore-less/parts";
 import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
 import {
   isMissingFile,
@@ -96,7 +90,7 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
 
 /** Opens the configured store during `use`, with an instance of the engine on it. A missing file is created only with `create`. */
 export async function withInstance<T>(
-  use: (instance: Instance) => Promise<T>,
+  use: (instance: StoreOf<typeof APPLICATION>) => Promise<T>,
   { create = false, accept = (store: Store) => acceptLog(APPLICATION, store) }: Partial<
     Pick<OpenOptions, "create" | "accept">
   > = {},
@@ -107,12 +101,7 @@ export async function withInstance<T>(
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
-    const instance = createInstance({
-      application: APPLICATION,
-      store,
-      runtime: systemRuntime,
-      appendLimitMs: 10_000,
-    });
+    const instance = new EventStore(APPLICATION, store, { appendLimitMs: 10_000 });
     return await use(instance).finally(() => instance.appender.drain());
   });
 }

@@ -1,5 +1,5 @@
-import { OpenStoreError } from "eventstore-less";
-import { acceptUnlessRestoring, createInstance, type Instance } from "eventstore-less/parts";
+import { EventStore, type Instance, OpenStoreError } from "eventstore-less";
+import { acceptUnlessRestoring } from "eventstore-less/parts";
 import { type FileLocation, systemRuntime } from "eventstore-less/startup";
 import {
   NO_WRITER,
@@ -29,7 +29,7 @@ export async function withReader<T>(use: (instance: Instance) => Promise<T>): Pr
     await expectAcceptable(store, location).catch((error) => {
       if (!(error instanceof StoreDamagedError)) throw error;
     });
-    return await use(createInstance({ application: APPLICATION, store, runtime: systemRuntime }));
+    return await use(new EventStore(APPLICATION, store));
   } finally {
     store.close();
   }

@@ -67,7 +67,7 @@ try {
   const reason = reasonOf(error);
   printError(reason);
   // The source may be an older version for a moment, after a `git checkout`.
-  const isNewer = reason.includes("of the newer version");
+  const isNewer = reason.includes("the newer ");
   await exitAfterLog(isNewer ? EXIT.refused : EXIT.couldNotRun);
 }
 

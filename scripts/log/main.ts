@@ -1,8 +1,7 @@
-import { ServiceError } from "eventstore-less";
+import { type Instance, ServiceError } from "eventstore-less";
 import {
   EMPTY_HEAD,
   eventOf,
-  type Instance,
   joinLines,
   readEvent,
   readHead,

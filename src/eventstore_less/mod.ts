@@ -21,40 +21,57 @@ export {
   type EventEntry,
   type KindEntry,
 } from "./application.ts";
-export type {
-  Addition,
-  Body,
-  Collection,
-  Counts,
-  DecidedEvent,
-  EventDefinition,
-  EventDefinitions,
-  EventMetadata,
-  Head,
-  History,
-  KeyElement,
-  KindDefinition,
-  ProjectionKey,
-  ProjectionRecord,
-  Recorded,
-  RecordedData,
-  RecordedEvent,
-  RecordedLine,
-  Release,
-  SubjectState,
-  TypeSummary,
+export {
+  type Addition,
+  type Body,
+  type BodyOf,
+  type Collection,
+  type CollectionOf,
+  type Counts,
+  type DecidedEvent,
+  defineCollection,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventMetadata,
+  type Head,
+  type History,
+  type KeyElement,
+  type KindDefinition,
+  type ProjectionKey,
+  type ProjectionRecord,
+  type Recorded,
+  type RecordedData,
+  type RecordedEvent,
+  type RecordedLine,
+  type Release,
+  type SubjectState,
+  type TypeSummary,
 } from "./definitions.ts";
 export { encodeJson } from "./encoding/json.ts";
+export { safeInteger } from "./encoding/safe_integer.ts";
 export { dataOf } from "./log/line_text.ts";
+export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
+export { recordOf } from "./projections/record_content.ts";
 
 // Open a store of its events, and use it.
+export type {
+  CommandSnapshot,
+  DecisionContext,
+  EventCommand,
+  Idempotency,
+  NewEvent,
+} from "./event_command.ts";
 export {
-  type Decision,
   EventStore,
   type EventStoreOptions,
+  type FollowOptions,
+  type Instance,
   openEventStore,
+  type OpenEventStoreOptions,
+  type Outcome,
+  type StoreOf,
 } from "./event_store.ts";
-export type { Appended } from "./append/command.ts";
+export { LIST_DEFAULT, LIST_LIMIT, type ListOptions, type RecordList } from "./record_reader.ts";
 export { OPERATOR } from "./log/actor.ts";
 
 // What it tells, and what it is given of its surroundings.
@@ -63,6 +80,7 @@ export { ENGINE_LOG_EVENTS, type Logger } from "./runtime/logger.ts";
 export type { Runtime } from "./runtime/runtime.ts";
 
 // Its errors.
+export { InvalidEventError } from "./append/storable_data.ts";
 export { LogDamagedError } from "./log/read_log.ts";
 export { ServiceError, type ServiceErrorCode, serviceErrorCode } from "./service_error.ts";
 export { OpenStoreError } from "./store/open_store_error.ts";

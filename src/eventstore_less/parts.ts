@@ -37,12 +37,10 @@ export {
   type Place,
 } from "./feed/event_feed.ts";
 export { Follower, Followers, type FollowersDeps, type FollowOptions } from "./feed/followers.ts";
-export { findEarlierEvent, type IdempotencyKeyUse } from "./idempotency/earlier_event.ts";
 export {
   IdempotencyKeySweep,
   type IdempotencyKeySweepDeps,
 } from "./idempotency/idempotency_key_sweep.ts";
-export { createInstance, type Instance, type InstanceOptions } from "./instance.ts";
 export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
 export {
   acceptAppends,
@@ -51,7 +49,13 @@ export {
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
 export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
-export { EMPTY_HEAD, ForeignStoreError, type HeadEntry, readHead } from "./log/head.ts";
+export {
+  EMPTY_HEAD,
+  ForeignStoreError,
+  type HeadEntry,
+  readHead,
+  readStoreFormat,
+} from "./log/head.ts";
 export {
   HeadLostError,
   HeadReader,

@@ -5,6 +5,7 @@
  * @module
  */
 
+export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
 export { HAS_DENO_KV } from "./runtime/has_deno_kv.ts";
 export { defectOf, reasonOf } from "./runtime/logger.ts";
 export { systemRuntime } from "./runtime/system_runtime.ts";

@@ -1,5 +1,10 @@
 import { serviceErrorCode } from "eventstore-less";
-import { ForeignStoreError, secondsSinceEvent, sleep } from "eventstore-less/parts";
+import {
+  ForeignStoreError,
+  readStoreFormat,
+  secondsSinceEvent,
+  sleep,
+} from "eventstore-less/parts";
 import { reasonOf, type StoreLocation, storeName } from "eventstore-less/startup";
 import { StoreDamagedError } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
@@ -65,7 +70,8 @@ function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
     const apiKeys = await listApiKeys(store, head);
     const liveKeys = apiKeys.filter((apiKey) => stateOf(apiKey, runtime.now()) === "live").length;
-    return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
+    const format = await readStoreFormat(store);
+    return { format, events: head.position, pets: petCount(head), liveKeys };
   });
 }
 

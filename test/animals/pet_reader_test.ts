@@ -99,7 +99,7 @@ class History {
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
       ...projectionMutations(generation, project(APPLICATION, lines)),
-      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+      { type: "set", key: HEAD_KEY, value: encodeHead(APPLICATION, next) },
     ];
     const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
     const versionstamp = (await this.store.commit({ guard, mutations }))!;

@@ -48,12 +48,12 @@ async function openWithRex() {
 }
 
 function commandsOn(
-  { appender, store, runtime }: ReturnType<typeof createService>,
+  { append, store, runtime }: ReturnType<typeof createService>,
   { token }: TestService,
 ) {
   const apiKeys = new ApiKeyReader(store, runtime);
   const pets = petReaderOf(store);
-  const deps = { appender, store, runtime, apiKeys, pets };
+  const deps = { append, store, runtime, apiKeys, pets };
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),

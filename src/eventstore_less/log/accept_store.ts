@@ -53,11 +53,11 @@ export async function acceptFilledLog(application: Application, store: Store): P
   if (position === 0) throw new StoreRefusedError(noStoreReason("it has no events"));
 }
 
-/** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */
+/** Accepts any data but an unfinished restore and what another application, format or release wrote, so that a tool can examine it. */
 export async function acceptUnlessRestoring(application: Application, store: Store): Promise<void> {
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(application, entry?.value);
-  if (record.kind === "other_format") throw new StoreRefusedError(record.message);
+  if (record.kind === "refused") throw new StoreRefusedError(record.message);
   if (record.kind !== "restore_mark") return;
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",

@@ -14,6 +14,7 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "../definitions.ts";
+import { escapeActor, isActor, unescapeActor } from "./actor.ts";
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf, VERSION } from "./line_text.ts";
 
 /** `previoushash` of the first line. */
@@ -26,9 +27,9 @@ export function encodeEvent(application: Application, event: RecordedEvent): str
   const { id, actor, idempotencyKey: key, previousHash, predecessor: before } = event;
   const predecessor = before === undefined ? "" : `"predecessor":"${sequenceOf(before)}",`;
   const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
-  return `${
-    attributesOf(application, event, id, predecessor)
-  },"actor":"${actor}"${idempotencyKey},` +
+  return `${attributesOf(application, event, id, predecessor)},"actor":"${
+    escapeActor(actor)
+  }"${idempotencyKey},` +
     `"previoushash":"${previousHash}${HASH_TO_DATA}${encodeData(application, event)}}`;
 }
 
@@ -42,7 +43,7 @@ export function encodePublicEvent(
   id: string,
   actor?: string,
 ): string {
-  const actorMember = actor === undefined ? "" : `,"actor":"${actor}"`;
+  const actorMember = actor === undefined ? "" : `,"actor":"${escapeActor(actor)}"`;
   return `${
     attributesOf(application, event, id)
   }${actorMember},"datacontenttype":"application/json",` +
@@ -69,7 +70,7 @@ export function decodeEvent<EventBody extends Body>(
   line: string,
 ): Recorded<EventBody> {
   const match = application.linePattern.exec(line);
-  if (match === null) throw newerVersionErrorOf(application, line) ?? malformed(line);
+  if (match === null) throw otherProgramErrorOf(application, line) ?? malformed(line);
   // In the order of the groups of the pattern. With names for the groups, decoding takes 8 % longer.
   const [
     ,
@@ -81,7 +82,7 @@ export function decodeEvent<EventBody extends Body>(
     subject,
     schema,
     version,
-    actor,
+    actorText,
     idempotencyKey,
     previousHash,
     data,
@@ -97,25 +98,30 @@ export function decodeEvent<EventBody extends Body>(
   const isBodyExact = encodeData(application, body) === data &&
     subjectOf(application, body) === subject &&
     schemaVersionOf(application, body) === version;
+  const actor = unescapeActor(actorText);
   const isTimeExact = Instant.safeParse(time).success;
   const isPredecessorEarlier = predecessor === undefined ||
     (predecessor >= 1 && predecessor < position);
-  if (!isBodyExact || !isTimeExact || !isPredecessorEarlier) throw malformed(line);
+  if (!isBodyExact || !isTimeExact || !isPredecessorEarlier || !isActor(actor)) {
+    throw malformed(line);
+  }
   const event: RecordedEvent = { ...body, id, time, actor, position, previousHash };
   if (predecessor !== undefined) event.predecessor = predecessor;
   if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey;
   return event as Recorded<EventBody>;
 }
 
-/** The error about a line of another form, if the version of its schema says that a newer version wrote it. */
-function newerVersionErrorOf(
+/** The error about a line of another form, if another application or a newer release wrote it. */
+function otherProgramErrorOf(
   application: Application,
   line: string,
-): NewerVersionError | undefined {
-  const parsed = NewerLine.safeParse(tryParseJson(line));
+): MalformedEventError | undefined {
+  const parsed = AnyLine.safeParse(tryParseJson(line));
   if (!parsed.success) return undefined;
   const { source, type, sequence, dataschema, previoushash } = parsed.data;
-  if (source !== application.eventSource) return undefined;
+  if (source !== application.eventSource) {
+    return new OtherApplicationError(source, application.eventSource);
+  }
   const [, schema, version] = /^(.*):([^:]*)$/.exec(dataschema)!;
   if (schema !== schemaOf(application, type) || isKnownSchema(application, type, version)) {
     return undefined;
@@ -142,22 +148,34 @@ export class MalformedEventError extends Error {
   }
 }
 
-/** The version of the schema is the name of the release that added it, so the message can name that release. */
+/** A newer release of the application wrote the line. The version of a schema is the name of the release that added it. */
 export class NewerVersionError extends MalformedEventError {
   readonly position: number;
   readonly previousHash: string;
 
   constructor(schema: string, version: string, position: number, previousHash: string) {
     super(
-      `A newer version wrote the line: its schema ${schema}:${version} needs version ${version}`,
+      `A newer release wrote the line: its schema ${schema}:${version} needs release ${version}`,
     );
     this.position = position;
     this.previousHash = previousHash;
   }
 }
 
-/** The members by which a line of a newer version is recognised. Every version writes them. */
-const NewerLine = z.object({
+/** Another application wrote the line. */
+export class OtherApplicationError extends MalformedEventError {
+  /** How the sources differ, to follow a colon. */
+  readonly reason: string;
+
+  constructor(source: string, expected: string) {
+    const reason = `its source is ${source}, not ${expected}`;
+    super(`The line is of another application: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The members by which a line of a newer release or another application is recognised. All write them. */
+const AnyLine = z.object({
   source: z.string(),
   type: z.string(),
   sequence: z.string().regex(new RegExp(`^${SEQUENCE}$`)),
@@ -191,7 +209,7 @@ function malformed(line: string): MalformedEventError {
   return new MalformedEventError(`The line differs from ${form}`);
 }
 
-/** The subject of an event: `pets/7` for the pet with the id 7. */
+/** The subject of an event: `users/7` for the user with the id 7. */
 export function subjectOf(application: Application, { type, data }: Body): string {
   const { collection, id } = application.events[type];
   return `${collection}/${id(data)}`;
@@ -222,7 +240,7 @@ export function isLaterSchema(
   return versions.indexOf(version) > versions.indexOf(other);
 }
 
-/** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+/** The name of a type's schema, without the version: `urn:user-registry:user-created` for `UserCreated`. */
 export function schemaOf({ events, eventSource }: Application, type: string): string {
   return Object.hasOwn(events, type) ? events[type].schema : schemaNameOf(eventSource, type);
 }

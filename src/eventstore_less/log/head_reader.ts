@@ -31,7 +31,7 @@ export interface HeadSnapshot extends Snapshot {
   head: Head;
 }
 
-/** Reads the head, and shares fresh reads between callers, as "Freshness" in eventstore_less/README.md explains. */
+/** Reads the head, and shares fresh reads between callers, as "Freshness" in eventstore_less/internals.md explains. */
 export class HeadReader {
   #application: Application;
   #store: Store;

@@ -16,7 +16,9 @@ import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
+import { keysEqual, keyText } from "../store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
+import { jsonIn } from "./record_content.ts";
 
 /**
  * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
@@ -28,10 +30,28 @@ export function project(
 ): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
   for (const recorded of lines) {
-    const { event } = recorded;
-    for (const record of application.events[event.type].project(recorded)) records.push(record);
-    if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
+    for (const record of projectOne(application, recorded)) records.push(record);
   }
+  return withoutReplaced(application, lines, records);
+}
+
+/** The records that one event writes or removes. */
+export function projectOne(
+  application: Application,
+  recorded: RecordedLine,
+): readonly ProjectionRecord[] {
+  const { event } = recorded;
+  const records = application.events[event.type].project(recorded);
+  if (event.idempotencyKey === undefined) return records;
+  return [...records, idempotencyRecordOf(event)];
+}
+
+/** The records of consecutive events, each only as it is after the last event. */
+export function withoutReplaced(
+  application: Application,
+  lines: readonly RecordedLine[],
+  records: ProjectionRecord[],
+): ProjectionRecord[] {
   return isAnySubjectRepeated(application, lines) ? lastOfEachKey(records) : records;
 }
 
@@ -45,7 +65,7 @@ function isAnySubjectRepeated(application: Application, lines: readonly Recorded
 
 function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[] {
   const byKey = new Map<string, ProjectionRecord>();
-  for (const record of records) byKey.set(record.key.join(), record);
+  for (const record of records) byKey.set(keyText(record.key), record);
   return [...byKey.values()];
 }
 
@@ -58,10 +78,10 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
   };
 }
 
-/** Decodes a record whose content is JSON. Throws `projection_damaged`. */
+/** Decodes a record whose content is JSON, perhaps after the position of its event. Throws `projection_damaged`. */
 // deno-lint-ignore no-explicit-any -- as JSON.parse
 export function decodeRecord(application: Application, entry: StoreEntry): any {
-  return decodeJson(contentOf(application, entry));
+  return decodeJson(jsonIn(contentOf(application, entry)));
 }
 
 /** The content of a record. Throws `projection_damaged`. */
@@ -79,8 +99,8 @@ export async function proveRecord<EventBody extends Body>(
   position: number,
 ): Promise<Recorded<EventBody>> {
   const found = await readProof(application, store, position);
-  const name = entry.key.slice(2).join();
-  const made = project(application, [found]).find(({ key }) => key.join() === name);
+  const proven = entry.key.slice(2);
+  const made = projectOne(application, found).find(({ key }) => keysEqual(key, proven));
   if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
     return found.event;
   }

@@ -48,11 +48,8 @@ export function noStoreReason(shown: string): string {
     `if not, make the store with ${words().makeStore}, or restore`;
 }
 
-/** The reason to refuse a store of another version of this program: what shows it, and what to do. */
-export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
-  if (newerVersion !== undefined) {
-    return `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
-  }
+/** The reason to refuse a store of an older format: what shows it, and what to do. */
+export function olderFormatReason(shown: string): string {
   return `${shown}, of an older version; export it with that version (${words().exportLog}), ` +
     "then restore the export into a new store with this one";
 }

@@ -23,7 +23,7 @@ async function open() {
   const report = spy();
   const heads = new HeadReader(APPLICATION, store, runtime, report);
   const write = async (head: Partial<Head>) => {
-    const value = encodeHead({ ...EMPTY_HEAD, ...head });
+    const value = encodeHead(APPLICATION, { ...EMPTY_HEAD, ...head });
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
     return await commit(store.inner, mutations);
   };

@@ -165,7 +165,7 @@ for (const addition of [FIELD, STATUS]) {
       for (const [index, line] of lines.entries()) {
         if (!schemas[index].endsWith(`:${NEWER}`)) decodeEvent(APPLICATION, line);
         else {
-          const words = `its schema ${schemas[index]} needs version ${NEWER}`;
+          const words = `its schema ${schemas[index]} needs release ${NEWER}`;
           assertThrows(() => decodeEvent(APPLICATION, line), NewerVersionError, words);
         }
       }
@@ -194,10 +194,10 @@ test(
       const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
       assertEquals([code === 0, stdout], [false, ""], command);
       const words = args[0] === "restore"
-        ? `Line 4: A newer version wrote the line: its schema ${
+        ? `Line 4: A newer release wrote the line: its schema ${
           newer.schemas[3]
-        } needs version ${NEWER}`
-        : `of the newer version ${NEWER}; use that version or a later one`;
+        } needs release ${NEWER}`
+        : `its log has events of the newer release ${NEWER}, such as urn:animal-store:pet-`;
       assertStringIncludes(stderr, words, command);
     }
     assertEquals(await store.get(HEAD_KEY), before);

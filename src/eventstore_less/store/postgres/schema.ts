@@ -2,13 +2,10 @@
 
 import { words } from "../../words.ts";
 import { type Program, schemaNameOf } from "./program.ts";
-import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
+import { noStoreReason, olderFormatReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
-/**
- * The version of the tables, named after the format of the store that last changed them, so that a message can name the
- * release.
- */
+/** The version of the tables, named after the format of the store that last changed them. */
 const SCHEMA_VERSION = 6;
 
 /**
@@ -126,9 +123,12 @@ async function isPrepared(connection: Connection, program: string): Promise<bool
   if (state === undefined) refuse(`another program created its schema ${schema}`);
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
-    const shown = `its schema ${schema} has version ${version}`;
-    const isNewer = Number(version) > SCHEMA_VERSION;
-    refuse(otherVersionReason(shown, isNewer ? version! : undefined));
+    const shown = `its schema ${schema} has`;
+    if (Number(version) < SCHEMA_VERSION) refuse(olderFormatReason(`${shown} version ${version}`));
+    refuse(
+      `${shown} the newer version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
+        "use a newer program",
+    );
   }
   if (hasRights !== "t") refuse(lacksRights);
   return true;
