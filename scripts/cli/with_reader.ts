@@ -1,6 +1,6 @@
 import { EventStore, type Instance, OpenStoreError } from "eventstore-less";
 import { acceptUnlessRestoring } from "eventstore-less/parts";
-import { type FileLocation, systemRuntime } from "eventstore-less/startup";
+import { type FileLocation } from "eventstore-less/startup";
 import {
   NO_WRITER,
   openFileToRead,

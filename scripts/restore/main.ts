@@ -1,6 +1,6 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
-import { OpenStoreError, type RecordedEvent } from "eventstore-less";
+import { OpenStoreError, type Recorded } from "eventstore-less";
 import { subjectOf } from "eventstore-less/parts";
 import { reasonOf } from "eventstore-less/startup";
 import { expectFolder } from "eventstore-less/store";
@@ -142,7 +142,7 @@ async function redact(source: Export, original: LogVerifier, subjects: readonly 
   if (subjects.length === 0) return { source, verified: original, kept: original.position };
   const counts = new Map(subjects.map((subject) => [subject, 0]));
   let first = Infinity;
-  const note = (event: RecordedEvent) => {
+  const note = (event: Recorded) => {
     const subject = subjectOf(APPLICATION, event);
     counts.set(subject, counts.get(subject)! + 1);
     first = Math.min(first, event.position);

@@ -13,10 +13,10 @@ import { eventOf } from "./log/lines.ts";
 import { LogDamagedError, readLog } from "./log/read_log.ts";
 import {
   expectRecordKey,
-  type ListOptions,
   listRequestOf,
   type RecordList,
   recordListOf,
+  type RecordListOptions,
   storeOptionsOf,
   valueOf,
 } from "./record_reader.ts";
@@ -131,9 +131,13 @@ function locationOf(text: string): StoreLocation {
  * the tools need, so `audit(eventStore)` audits it.
  */
 export class EventStore<EventBody extends Body = Body> {
+  /** The application whose events it has. */
   readonly application: Application<EventBody>;
+  /** Appends the events. Programs call {@linkcode EventStore.append}. */
   readonly appender: Appender<EventBody>;
+  /** Reads the head of the log, and records as of a head. */
   readonly heads: HeadReader;
+  /** Its clocks, timers, random numbers and ids. */
   readonly runtime: Runtime;
   /** The store, with a time limit on every call. */
   readonly store: ResilientStore;
@@ -201,7 +205,7 @@ export class EventStore<EventBody extends Body = Body> {
    * The records of a kind in the order of their keys, with the head as of which they are. Texts sort before numbers, and by
    * their UTF-8 bytes. Rejects with `RangeError` for an unknown kind, and for options that the kind does not have.
    */
-  async list(kind: string, options: ListOptions = {}): Promise<RecordList & { head: Head }> {
+  async list(kind: string, options: RecordListOptions = {}): Promise<RecordList & { head: Head }> {
     const request = listRequestOf(this.application, kind, options);
     const { head, lists: [entries] } = await this.heads.readWith(
       [],
@@ -301,6 +305,7 @@ export class EventStore<EventBody extends Body = Body> {
     this.store.close();
   }
 
+  /** The same as close(), for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -7,11 +7,14 @@
  */
 
 export { APPEND_LIMIT_MS, Appender, type AppenderDeps, type Committed } from "./append/appender.ts";
-export type { Command } from "./append/command.ts";
+export type { Appended, Command, ReadNotes } from "./append/command.ts";
+export type { EventEntry, KindEntry } from "./application.ts";
+export type { CompleteCollection, CompleteEvent, CompleteKind } from "./complete_collection.ts";
+export type { DecidedEvent } from "./definitions.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { joinLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled } from "./encoding/pooled_bytes.ts";
-export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
+export { sha256Hex } from "./encoding/sha256.ts";
 export type { EncodedText } from "./encoding/text_buffer.ts";
 export {
   BackgroundWork,
@@ -36,7 +39,7 @@ export {
   messageOf,
   type Place,
 } from "./feed/event_feed.ts";
-export { Follower, Followers, type FollowersDeps, type FollowOptions } from "./feed/followers.ts";
+export { Follower, type FollowerOptions, Followers, type FollowersDeps } from "./feed/followers.ts";
 export {
   IdempotencyKeySweep,
   type IdempotencyKeySweepDeps,

@@ -14,10 +14,11 @@ import {
   ServiceError,
   type StoreOf,
 } from "eventstore-less";
-import { hmacSha256Hex, sha256Hex } from "eventstore-less/parts";
-import { FakeRuntime } from "eventstore-less/testing";
+import { sha256Hex } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
+import { FakeRuntime } from "eventstore-less/testing";
 import { audit } from "eventstore-less/tools";
+import { hmacSha256Hex } from "../../src/eventstore_less/encoding/sha256.ts";
 import { z } from "zod";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../src/eventstore_less/store/checksum.ts";

@@ -27,7 +27,7 @@ export interface FollowersDeps {
 }
 
 /** An open stream of events, or a request that waits for events. */
-export interface FollowOptions {
+export interface FollowerOptions {
   /** The API key of the client. When it is revoked or expires, the follower ends. */
   token: string;
   /** The head up to which the follower knows the log. */
@@ -65,7 +65,7 @@ export class Followers {
    * Follows until the limit of time, or until the client goes away, the key is not valid any more or the service shuts
    * down. Throws `overloaded`, `rate_limited` and `shutting_down`.
    */
-  follow({ token, entry, client, limitMs, isWokenBy }: FollowOptions): Follower {
+  follow({ token, entry, client, limitMs, isWokenBy }: FollowerOptions): Follower {
     // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
     if (client.aborted) return endedFollower(entry);
     this.#expectRoom(token);
@@ -177,7 +177,7 @@ export class Follower {
   #alarm = new Alarm();
 
   /** Made by {@linkcode Followers.follow}. */
-  constructor(entry: HeadEntry, isWokenBy: FollowOptions["isWokenBy"]) {
+  constructor(entry: HeadEntry, isWokenBy: FollowerOptions["isWokenBy"]) {
     this.entry = entry;
     this.#isWokenBy = isWokenBy;
   }
