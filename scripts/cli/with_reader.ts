@@ -1,4 +1,4 @@
-import { acceptUnlessRestoring, EventStore, type Instance, systemRuntime } from "eventstore-less";
+import { acceptUnlessRestoring, EventStore, type Instance } from "eventstore-less";
 import {
   type FileLocation,
   NO_WRITER,
