@@ -210,6 +210,8 @@ export class LogVerifier {
     const timeMs = Date.parse(time);
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
     if (last === undefined) return;
+    const isOfSameCommand = last.position === position - 1 && last.timeMs === timeMs;
+    if (isOfSameCommand) return;
     if (timeMs >= last.timeMs + IDEMPOTENCY_LIFETIME_MS - USE_TOLERANCE_MS) return;
     this.#notes.push({
       kind: "idempotency_key_repeated",
