@@ -66,9 +66,12 @@ function expectMetadata(event: DecidedEvent & { position: number }): void {
 }
 
 /** The data as its schema reads it from the line. */
-function storableData({ data: schema }: EventEntry, event: DecidedEvent): object {
+function storableData(
+  { data: schema, memberNames: names }: EventEntry,
+  event: DecidedEvent,
+): object {
   const { data } = event;
-  const parsed = z.safeParse(schema, readBack(event, data, "data", 0));
+  const parsed = z.safeParse(schema, readBack({ event, names }, data, "data", 0));
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => {
       return `${["data", ...path].join(".")}: ${message}`;
@@ -81,46 +84,58 @@ function storableData({ data: schema }: EventEntry, event: DecidedEvent): object
   return parsed.data;
 }
 
+/** What is read, and the names of members that its schema has. */
+interface Reading {
+  event: DecidedEvent;
+  names: ReadonlySet<string>;
+}
+
 /**
  * A value as `parseExactJson()` gives it from its text in a line, without making the text, which would take twice as
  * long.
  */
-function readBack(event: DecidedEvent, value: unknown, path: string, depth: number): unknown {
+function readBack(reading: Reading, value: unknown, path: string, depth: number): unknown {
   switch (typeof value) {
     case "boolean":
       return value;
     case "string":
       if (value.isWellFormed()) return value;
-      throw invalid(event, path, "has a lone surrogate");
+      throw invalid(reading.event, path, "has a lone surrogate");
     case "bigint":
       if (value >= INT64_MIN && value <= INT64_MAX) return value;
-      throw invalid(event, path, "is beyond 64 bits");
+      throw invalid(reading.event, path, "is beyond 64 bits");
     case "number":
       if (Number.isSafeInteger(value) && !Object.is(value, -0)) return BigInt(value);
-      throw invalid(event, path, "is not an integer that a line holds exactly");
+      throw invalid(reading.event, path, "is not an integer that a line holds exactly");
     case "object":
       if (value === null) return null;
-      if (depth === DEPTH_LIMIT) throw invalid(event, path, "is nested too deep, or in itself");
+      if (depth === DEPTH_LIMIT) {
+        throw invalid(reading.event, path, "is nested too deep, or in itself");
+      }
       return Array.isArray(value)
-        ? readBackList(event, value, path, depth + 1)
-        : readBackObject(event, value, path, depth + 1);
+        ? readBackList(reading, value, path, depth + 1)
+        : readBackObject(reading, value, path, depth + 1);
     default:
-      throw invalid(event, path, `is of the type ${typeof value}, which JSON does not have`);
+      throw invalid(
+        reading.event,
+        path,
+        `is of the type ${typeof value}, which JSON does not have`,
+      );
   }
 }
 
 function readBackList(
-  event: DecidedEvent,
+  reading: Reading,
   list: readonly unknown[],
   path: string,
   depth: number,
 ): unknown[] {
   // A hole is read as undefined, which is refused.
-  return Array.from(list, (value, index) => readBack(event, value, `${path}[${index}]`, depth));
+  return Array.from(list, (value, index) => readBack(reading, value, `${path}[${index}]`, depth));
 }
 
 function readBackObject(
-  event: DecidedEvent,
+  reading: Reading,
   object: object,
   path: string,
   depth: number,
@@ -128,15 +143,17 @@ function readBackObject(
   const prototype = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
     const name = prototype.constructor?.name ?? "class";
-    throw invalid(event, path, `is an object of ${name}, not a plain object or a list`);
+    throw invalid(reading.event, path, `is an object of ${name}, not a plain object or a list`);
   }
   const members = object as Record<string, unknown>;
   const read: Record<string, unknown> = {};
   for (const name of Object.keys(members)) {
     const value = members[name];
     if (value === undefined) continue;
-    if (!isMemberName(name)) throw invalid(event, path, "is no name of a member");
-    read[name] = readBack(event, value, `${path}.${name}`, depth);
+    if (!reading.names.has(name) && !isMemberName(name)) {
+      throw invalid(reading.event, path, `has a member ${name}, whose name JSON escapes or loses`);
+    }
+    read[name] = readBack(reading, value, `${path}.${name}`, depth);
   }
   return read;
 }
