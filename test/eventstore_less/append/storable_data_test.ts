@@ -114,7 +114,7 @@ const INVALID: Record<string, [change: Record<string, unknown>, said: string]> =
   ],
   "an id of 0": [{ type: "ThingCounted", data: { id: 0 } }, "its subject's id"],
   "a lone surrogate": [ofData({ text: "a\udc08" }), "its data.text has a lone surrogate"],
-  "a lone surrogate in a list": [ofData({ tags: ["a", "\udc08"] }), "its data.tags[1] has"],
+  "a lone surrogate in a list": [ofData({ tags: ["a", "\udc08"] }), "its data.tags.1 has"],
   "a lone surrogate in a name": [ofData({ names: { "\udc08": "a" } }), "its data.names"],
   "a bigint beyond 64 bits": [ofData({ big: 2n ** 63n }), "its data.big is beyond 64 bits"],
   "-0": [ofData({ count: -0 }), "its data.count is not an integer that a line holds exactly"],
@@ -142,9 +142,9 @@ const INVALID: Record<string, [change: Record<string, unknown>, said: string]> =
   "a symbol": [ofData({ text: Symbol() }), "its data.text is of the type symbol"],
   "undefined in a list": [
     ofData({ tags: [undefined] }),
-    "its data.tags[0] is of the type undefined",
+    "its data.tags.0 is of the type undefined",
   ],
-  "a hole in a list": [ofData({ tags: [, "a"] }), "its data.tags[0] is of the type undefined"],
+  "a hole in a list": [ofData({ tags: [, "a"] }), "its data.tags.0 is of the type undefined"],
   "a circle": [ofData({ inner: circle }), "is nested too deep, or in itself"],
   "a member beyond the schema": [ofData({ more: "a" }), "data: Unrecognized key"],
   "a member beyond an inner schema": [
