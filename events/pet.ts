@@ -1,6 +1,7 @@
 /** An animal: its fields, and what follows from them. */
 
-import { INT64_MAX, INT64_MIN, objectEncoder } from "eventstore-less/encoding";
+import { objectEncoder } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { z } from "zod";
 
 /** Longest `name`, in Unicode code points. */

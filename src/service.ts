@@ -1,14 +1,13 @@
+import { EventStore, type Runtime } from "eventstore-less";
 import {
   type Appender,
   BackgroundWork,
-  createInstance,
   EventFeed,
   Followers,
   type HeadReader,
   IdempotencyKeySweep,
-  type Runtime,
   secondsSinceEvent,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { type Store, type StoreDamagedError, StoreFullError } from "eventstore-less/store";
 import type { EventBody } from "../events/all_events.ts";
 import { APPLICATION } from "./application.ts";
@@ -30,6 +29,7 @@ import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
+  append: EventStore<EventBody>["append"];
   appender: Appender<EventBody>;
   index: PetIndexReader;
   /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
@@ -76,17 +76,17 @@ export function createService(options: ServiceOptions): Service {
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
-  const { appender, heads, store } = createInstance({
+  const eventStore: EventStore<EventBody> = new EventStore(APPLICATION, options.store, {
     ...common,
-    application: APPLICATION,
     appendLimitMs,
-    store: options.store,
     onCommitted(committed) {
       index.follow(committed.lines);
       pets.follow(committed);
       followers.onCommitted();
     },
   });
+  const { appender, heads, store } = eventStore;
+  const append = eventStore.append.bind(eventStore);
   const storeDamage = () => store.damage;
   const background = new BackgroundWork(runtime);
   const turn = () => background.turn("pages");
@@ -125,7 +125,7 @@ export function createService(options: ServiceOptions): Service {
   const routes = new RouteTable([...operations, ...publicOperations(publicDeps)]);
   const handler = createHandler({
     accessLog,
-    appender,
+    append,
     background,
     bodies,
     categories,
@@ -179,6 +179,7 @@ export function createService(options: ServiceOptions): Service {
   };
   const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);
   return {
+    append,
     appender,
     endWaiting,
     handler,

@@ -23,7 +23,3 @@ declare module "@std/http/negotiation" {
     ...encodings: string[]
   ): string | undefined;
 }
-
-declare module "@std/ulid" {
-  export function monotonicUlid(seedTime?: number): string;
-}

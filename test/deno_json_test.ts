@@ -12,7 +12,7 @@ const ROOT = new URL("../", import.meta.url);
 const LOCKS = ["deno.lock", "test/deno.lock"];
 
 /** Tests and measurements may do everything. */
-const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|ok)$/;
+const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|pack|ok)$/;
 
 /** The variables that Deno itself reads. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];

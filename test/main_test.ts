@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_key.ts";
@@ -57,7 +57,7 @@ test("start: one line says what is served, and warnings if the store is new or h
     assertEquals(await service.stop(), 0);
     return service.lines.map((line) => JSON.parse(line));
   };
-  const store = { version: VERSION, store: temp.kvPath, format: parseInt(VERSION) };
+  const store = { version: VERSION, store: temp.kvPath, format: 7 };
   const served = (lines: Record<string, unknown>[]) => {
     const { time: _, hostname, port, level, event, ...rest } = lines[0];
     assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);

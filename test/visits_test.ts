@@ -1,19 +1,13 @@
 /** The engine and its tools on another application, in the process of the animals: its only collection is visits. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import {
-  defineApplication,
-  joinLines,
-  openEventStore,
-  OPERATOR,
-  projectionKey,
-  readLog,
-  systemRuntime as runtime,
-} from "eventstore-less";
+import { defineApplication, openEventStore, OPERATOR } from "eventstore-less";
+import { joinLines, projectionKey, readLog } from "eventstore-less/parts";
+import { systemRuntime as runtime } from "eventstore-less/startup";
 import { audit, replay, restore, verifyExport } from "eventstore-less/tools";
 import { commit } from "./support/store_contract.ts";
 import { TempStore } from "./support/temp_store.ts";
-import { visitCount, visitKey, VISITS } from "./visits/visits.ts";
+import { visitCount, visitKey, VISITS } from "./visits/src/visits/visits.ts";
 
 const application = defineApplication({ name: "Vet Visits", collections: [VISITS] });
 

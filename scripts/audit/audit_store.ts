@@ -1,15 +1,15 @@
-import { audit, type AuditOptions, type AuditReport, Findings } from "eventstore-less/tools";
-import { acceptUnlessRestoring, EMPTY_HEAD, GUARD_KEYS, systemRuntime } from "eventstore-less";
+import { OpenStoreError } from "eventstore-less";
+import { acceptUnlessRestoring, EMPTY_HEAD, GUARD_KEYS } from "eventstore-less/parts";
+import { type FileLocation, systemRuntime } from "eventstore-less/startup";
 import {
   expectSoundTables,
-  type FileLocation,
   NO_WRITER,
   openFileToRead,
-  OpenStoreError,
   type SqliteReader,
   SqliteStore,
   StoreDamagedError,
 } from "eventstore-less/store";
+import { audit, type AuditOptions, type AuditReport, Findings } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";

@@ -1,6 +1,7 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
 import { APPLICATION } from "../../src/application.ts";
+import { reasonOf } from "eventstore-less/startup";
 import {
   AuditCheckpoint,
   auditLines,
@@ -13,7 +14,6 @@ import {
   replaceableAt,
   replaceFile,
 } from "eventstore-less/tools";
-import { reasonOf } from "eventstore-less";
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";

@@ -1,5 +1,6 @@
+import type { StoreLocation } from "eventstore-less/startup";
+import { SqliteReader } from "eventstore-less/store";
 import type { AuditDeps } from "eventstore-less/tools";
-import { SqliteReader, type StoreLocation } from "eventstore-less/store";
 
 /** Reads the records that a store will remove; `undefined` if it hides them, as Deno KV in memory and KV Connect do. */
 export function expiringRecordsOf(location: StoreLocation): AuditDeps["readExpiringRecords"] {

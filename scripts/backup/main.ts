@@ -1,3 +1,7 @@
+import { LogDamagedError } from "eventstore-less";
+import type { Instance } from "eventstore-less";
+import { acceptLog, HeadLostError, readHead, readLog } from "eventstore-less/parts";
+import { type Store, StoreDamagedError, StoreRefusedError } from "eventstore-less/store";
 import {
   Backup,
   continuingLines,
@@ -7,15 +11,6 @@ import {
   realPath,
   RefusedError,
 } from "eventstore-less/tools";
-import {
-  acceptLog,
-  HeadLostError,
-  type Instance,
-  LogDamagedError,
-  readHead,
-  readLog,
-} from "eventstore-less";
-import { type Store, StoreDamagedError, StoreRefusedError } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";

@@ -85,7 +85,10 @@ function installPackages(): void {
 function setup(build: Build): void {
   const imports: Record<string, string> = { ...config.imports };
   for (const member of config.workspace) {
-    const { name, exports } = JSON.parse(readFileSync(`${ROOT}${member}/deno.json`, "utf8"));
+    const { name, exports, imports: packages } = JSON.parse(
+      readFileSync(`${ROOT}${member}/deno.json`, "utf8"),
+    );
+    Object.assign(imports, packages);
     // The window has no doors.
     for (const [door, path] of Object.entries<string>(exports ?? {})) {
       imports[name + door.slice(".".length)] = member + path.slice(".".length);

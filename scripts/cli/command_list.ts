@@ -1,4 +1,4 @@
-import { commandName } from "eventstore-less";
+import { commandName } from "../../src/runtime/words.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { COMMANDS } from "./commands.ts";
 

@@ -1,7 +1,7 @@
 /** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
-import { commandName } from "eventstore-less";
 import type { parseArgs } from "node:util";
+import { commandName } from "../../src/runtime/words.ts";
 import { DEV_DEFAULTS, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 export interface Command {

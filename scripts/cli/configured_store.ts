@@ -1,5 +1,5 @@
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { locateStore, type StoreLocation } from "eventstore-less/store";
+import { locateStore, type StoreLocation } from "eventstore-less/startup";
 
 let store: StoreLocation | undefined;
 

@@ -1,13 +1,13 @@
+import type { Instance } from "eventstore-less";
+import { serviceErrorCode } from "eventstore-less";
 import {
   backoffMs,
   ForeignStoreError,
   HeadLostError,
-  type Instance,
   readLog,
-  serviceErrorCode,
   sleep,
   type StoredLine,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { type Store, StoreRefusedError } from "eventstore-less/store";
 
 /** Interval at which the head is read while the log does not grow. */

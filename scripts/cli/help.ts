@@ -1,9 +1,9 @@
-import { callCommandsBy, commandName } from "eventstore-less";
 import process from "node:process";
+import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
-import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
+import { versionLine } from "./version_line.ts";
 
 const WIDTH = 100;
 
@@ -13,7 +13,7 @@ export function beginCommand(command: Command): void {
   const args = process.argv.slice(2);
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
-  console.log(isHelp ? helpOf(command) : `${NAME} ${VERSION}`);
+  console.log(isHelp ? helpOf(command) : versionLine());
   process.exit(0);
 }
 

@@ -1,6 +1,7 @@
-import { type Instance, readHead, readLog, splitLines, type StoredLine } from "eventstore-less";
-import type { ReadLines } from "eventstore-less/tools";
+import type { Instance } from "eventstore-less";
+import { readHead, readLog, splitLines, type StoredLine } from "eventstore-less/parts";
 import { statOf } from "eventstore-less/store";
+import type { ReadLines } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open } from "node:fs/promises";
 import process from "node:process";

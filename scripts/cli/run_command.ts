@@ -1,16 +1,8 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
-import { RefusedError } from "eventstore-less/tools";
-import {
-  acceptLog,
-  createInstance,
-  GUARD_KEYS,
-  HEAD_KEY,
-  type Instance,
-  reasonOf,
-  type Runtime,
-  systemRuntime,
-} from "eventstore-less";
+import { EventStore, type Instance, type Runtime, type StoreOf } from "eventstore-less";
+import { acceptLog, GUARD_KEYS, HEAD_KEY } from "eventstore-less/parts";
+import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
 import {
   isMissingFile,
   type OpenOptions,
@@ -18,8 +10,8 @@ import {
   ResilientStore,
   RETRY_LIMIT_MS,
   type Store,
-  storeName,
 } from "eventstore-less/store";
+import { RefusedError } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -98,7 +90,7 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
 
 /** Opens the configured store during `use`, with an instance of the engine on it. A missing file is created only with `create`. */
 export async function withInstance<T>(
-  use: (instance: Instance) => Promise<T>,
+  use: (instance: StoreOf<typeof APPLICATION>) => Promise<T>,
   { create = false, accept = (store: Store) => acceptLog(APPLICATION, store) }: Partial<
     Pick<OpenOptions, "create" | "accept">
   > = {},
@@ -109,12 +101,7 @@ export async function withInstance<T>(
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
-    const instance = createInstance({
-      application: APPLICATION,
-      store,
-      runtime: systemRuntime,
-      appendLimitMs: 10_000,
-    });
+    const instance = new EventStore(APPLICATION, store, { appendLimitMs: 10_000 });
     return await use(instance).finally(() => instance.appender.drain());
   });
 }

@@ -1,14 +1,9 @@
+import { EventStore, type Instance, OpenStoreError } from "eventstore-less";
+import { acceptUnlessRestoring } from "eventstore-less/parts";
+import { type FileLocation, systemRuntime } from "eventstore-less/startup";
 import {
-  acceptUnlessRestoring,
-  createInstance,
-  type Instance,
-  systemRuntime,
-} from "eventstore-less";
-import {
-  type FileLocation,
   NO_WRITER,
   openFileToRead,
-  OpenStoreError,
   SqliteStore,
   type Store,
   StoreDamagedError,
@@ -34,7 +29,7 @@ export async function withReader<T>(use: (instance: Instance) => Promise<T>): Pr
     await expectAcceptable(store, location).catch((error) => {
       if (!(error instanceof StoreDamagedError)) throw error;
     });
-    return await use(createInstance({ application: APPLICATION, store, runtime: systemRuntime }));
+    return await use(new EventStore(APPLICATION, store));
   } finally {
     store.close();
   }

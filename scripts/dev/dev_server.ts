@@ -1,18 +1,19 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { commandName, reasonOf } from "eventstore-less";
+import { OpenStoreError } from "eventstore-less";
 import {
   hostName,
-  isMissingFile,
   locateStore,
-  OpenStoreError,
+  reasonOf,
   type StoreLocation,
   storeName,
-} from "eventstore-less/store";
+} from "eventstore-less/startup";
+import { isMissingFile } from "eventstore-less/store";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
+import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import {
   type Address,
   ConfigError,
@@ -38,6 +39,7 @@ const WAVE = 500;
 const { values: { reset, seed = "0" } } = parseArgs({ options: optionsOf(COMMANDS.dev) });
 
 endWithParent();
+callCommandsBy(undefined);
 
 try {
   const config = readDevConfig();
@@ -65,7 +67,7 @@ try {
   const reason = reasonOf(error);
   printError(reason);
   // The source may be an older version for a moment, after a `git checkout`.
-  const isNewer = reason.includes("of the newer version");
+  const isNewer = reason.includes("the newer ");
   await exitAfterLog(isNewer ? EXIT.refused : EXIT.couldNotRun);
 }
 

@@ -1,10 +1,10 @@
 /** Lists the commands of operators, for `pets` without arguments on Deno. */
 
-import { callCommandsBy } from "eventstore-less";
 import process from "node:process";
+import { callCommandsBy } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
-import { NAME, VERSION } from "../../src/settings/version.ts";
 import { commandList } from "../cli/command_list.ts";
+import { versionLine } from "../cli/version_line.ts";
 
 callCommandsBy(readCaller());
-console.log(process.argv.includes("--version") ? `${NAME} ${VERSION}` : commandList());
+console.log(process.argv.includes("--version") ? versionLine() : commandList());

@@ -1,14 +1,10 @@
-import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
-import {
-  acceptAppends,
-  commandName,
-  eventOf,
-  LogDamagedError,
-  readLog,
-  reasonOf,
-} from "eventstore-less";
+import { LogDamagedError } from "eventstore-less";
+import { acceptAppends, eventOf, readLog } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import type { Store } from "eventstore-less/store";
+import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";

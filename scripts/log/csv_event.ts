@@ -1,6 +1,6 @@
 /** The events in CSV, for people with a spreadsheet: an accountant, or the next owner of the catalogue. */
 
-import { type StoredLine, subjectOf } from "eventstore-less";
+import { type StoredLine, subjectOf } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { z } from "zod";

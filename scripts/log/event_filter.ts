@@ -1,5 +1,6 @@
-import { LogDamagedError, OPERATOR, type StoredLine } from "eventstore-less";
+import { LogDamagedError, OPERATOR } from "eventstore-less";
 import { Ulid } from "eventstore-less/encoding";
+import type { StoredLine } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { API_KEYS } from "../../src/keys/api_keys.ts";
 import { expectSubject, parseTime, wrongFormError } from "../cli/flag_values.ts";

@@ -1,23 +1,22 @@
-import { readableRecords } from "eventstore-less/tools";
+import { type Instance, ServiceError } from "eventstore-less";
 import {
-  commandName,
   EMPTY_HEAD,
   eventOf,
-  type Instance,
   joinLines,
   readEvent,
   readHead,
   readLog,
-  ServiceError,
   type StoredLine,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
+import { readableRecords } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";

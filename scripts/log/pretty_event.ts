@@ -1,4 +1,5 @@
-import { dataOf, type StoredLine, subjectOf } from "eventstore-less";
+import { dataOf } from "eventstore-less";
+import { type StoredLine, subjectOf } from "eventstore-less/parts";
 import type { EventType, RecordedEvent } from "../../events/all_events.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";

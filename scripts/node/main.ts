@@ -3,13 +3,13 @@
  * modules are loaded only when they are called.
  */
 
-import { callCommandsBy } from "eventstore-less";
-import "../../src/runtime/node/bytes_as_text.ts";
 import process from "node:process";
+import { callCommandsBy } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
-import { NAME, VERSION } from "../../src/settings/version.ts";
+import { NAME } from "../../src/settings/version.ts";
 import { commandList } from "../cli/command_list.ts";
 import { COMMANDS } from "../cli/commands.ts";
+import { versionLine } from "../cli/version_line.ts";
 
 /** The oldest version of Node with all that the program uses. */
 const OLDEST_NODE = 24;
@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   if (Number(major) < OLDEST_NODE) {
     return fail(`${NAME} needs Node ${OLDEST_NODE} or later; this is ${process.version}`);
   }
-  if (name === "--version") return console.log(`${NAME} ${VERSION}`);
+  if (name === "--version") return console.log(versionLine());
   if (name === "--help" || name === "-h") {
     callCommandsBy(readCaller());
     return console.log(commandList());

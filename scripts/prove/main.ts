@@ -1,3 +1,4 @@
+import { eventOf, subjectOf } from "eventstore-less/parts";
 import {
   formatCount,
   formatCounted,
@@ -6,7 +7,6 @@ import {
   readRegularFile,
   RefusedError,
 } from "eventstore-less/tools";
-import { eventOf, subjectOf } from "eventstore-less";
 import { APPLICATION } from "../../src/application.ts";
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";

@@ -8,7 +8,8 @@ import {
   type ReplayDeps,
   type ReplayPhase,
 } from "eventstore-less/tools";
-import { commandName, LogDamagedError } from "eventstore-less";
+import { LogDamagedError } from "eventstore-less";
+import { commandName } from "../../src/runtime/words.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";

@@ -1,6 +1,9 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
-import type { RecordedEvent } from "eventstore-less";
+import { OpenStoreError, type RecordedEvent } from "eventstore-less";
+import { subjectOf } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
+import { expectFolder } from "eventstore-less/store";
 import {
   type Export,
   findEndOfTime,
@@ -14,12 +17,11 @@ import {
   restore,
   verifyExport,
 } from "eventstore-less/tools";
-import { commandName, reasonOf, subjectOf } from "eventstore-less";
-import { expectFolder, OpenStoreError } from "eventstore-less/store";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
+import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { configuredStore } from "../cli/configured_store.ts";

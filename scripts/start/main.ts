@@ -4,7 +4,7 @@
  * of the store for all its processes, so that a symbolic link which moves later never lets them serve two stores.
  */
 
-import { locateStore } from "eventstore-less/store";
+import { locateStore } from "eventstore-less/startup";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";

@@ -1,6 +1,7 @@
 /** Reads pages of a category: the index says where the pets are, and their records are read together with the head. */
 
-import { type Head, type HeadReader, ServiceError } from "eventstore-less";
+import { type Head, ServiceError } from "eventstore-less";
+import type { HeadReader } from "eventstore-less/parts";
 import type { StoreEntry } from "eventstore-less/store";
 import { categoryIdIn } from "../../events/pet.ts";
 import { endedAt, idsOf, type PageQuery, type PetsOfHead } from "./page.ts";

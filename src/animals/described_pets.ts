@@ -1,6 +1,6 @@
 /** The schemas, examples and tag that the described operations of animals share. */
 
-import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { z } from "zod";
 import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";

@@ -1,6 +1,6 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
-import type { HeadEntry } from "eventstore-less";
+import type { HeadEntry } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { encodePet, type Pet } from "../../events/pet.ts";
 import { petAfter, petBefore } from "../../events/pet_event.ts";

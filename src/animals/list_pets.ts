@@ -1,5 +1,6 @@
-import { type BackgroundWork, feedPositionOf, type Head, type HeadEntry } from "eventstore-less";
-import { INT64_MAX } from "eventstore-less/encoding";
+import type { Head } from "eventstore-less";
+import { INT64_MAX } from "eventstore-less/int64";
+import { type BackgroundWork, feedPositionOf, type HeadEntry } from "eventstore-less/parts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";

@@ -1,6 +1,7 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
-import { type Head, type HeadEntry, sha256Hex } from "eventstore-less";
+import type { Head } from "eventstore-less";
+import { type HeadEntry, sha256Hex } from "eventstore-less/parts";
 import { petListOf, type StatusFilter } from "./pet_keys.ts";
 import { countOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";

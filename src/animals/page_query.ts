@@ -1,6 +1,6 @@
 /** The query of a list of pets: each parameter with its description and its parser. */
 
-import { INT64_MAX, INT64_MIN, int64Of } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN, int64Of } from "eventstore-less/int64";
 import {
   CURSOR_DESCRIPTION,
   LIMIT,

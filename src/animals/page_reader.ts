@@ -1,4 +1,5 @@
-import { commandName, type Head, ServiceError } from "eventstore-less";
+import { type Head, ServiceError } from "eventstore-less";
+import { commandName } from "../runtime/words.ts";
 import { type CategoryDeps, readCategory } from "./category_reader.ts";
 import {
   countFor,

@@ -1,6 +1,6 @@
 /** The contents of the records of pets: text in UTF-8. */
 
-import { encodeUtf8Pooled } from "eventstore-less";
+import { encodeUtf8Pooled } from "eventstore-less/parts";
 import { encodePet, type Pet } from "../../events/pet.ts";
 
 const ZERO = 0x30;

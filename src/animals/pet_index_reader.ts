@@ -1,18 +1,12 @@
-import {
-  commandName,
-  type Head,
-  type HeadReader,
-  kindPrefix,
-  readEvents,
-  reasonOf,
-  type Runtime,
-  ServiceError,
-} from "eventstore-less";
+import { type Head, type Runtime, ServiceError } from "eventstore-less";
+import { type HeadReader, kindPrefix, readEvents } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import { scan, type Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
 import { categoryIdIn } from "../../events/pet.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { commandName } from "../runtime/words.ts";
 import { petCount } from "./pet_counts.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { PetIndex } from "./pet_index.ts";

@@ -1,10 +1,5 @@
-import {
-  BoundedCache,
-  type Committed,
-  type Head,
-  type HeadEntry,
-  readProof,
-} from "eventstore-less";
+import type { Head } from "eventstore-less";
+import { BoundedCache, type Committed, type HeadEntry, readProof } from "eventstore-less/parts";
 import type { Store, StoreDamagedError } from "eventstore-less/store";
 import type { EventBody } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";

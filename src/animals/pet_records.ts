@@ -1,13 +1,7 @@
 /** The records of pets, as the store has them. */
 
-import {
-  contentOf,
-  damagedError,
-  type Head,
-  type ProjectionKey,
-  projectionKey,
-  type ServiceError,
-} from "eventstore-less";
+import type { Head, ProjectionKey, ServiceError } from "eventstore-less";
+import { contentOf, damagedError, projectionKey } from "eventstore-less/parts";
 import type { StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import type { Pet } from "../../events/pet.ts";

@@ -95,6 +95,8 @@ export const PETS: Collection<PetEventBody> = {
   events: PET_EVENTS,
   personal: PERSONAL_PET_FIELDS,
   kinds: PET_KINDS,
+  /** Commands read pets from a cache, and name the predecessors of their events. */
+  keysOf: () => [],
   hadUnnamedCounts: true,
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,

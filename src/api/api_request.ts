@@ -1,4 +1,4 @@
-import type { ForegroundRequest } from "eventstore-less";
+import type { ForegroundRequest } from "eventstore-less/parts";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 
 /** A request to the service. */

@@ -1,6 +1,6 @@
 /** Conditional reads (RFC 9110 section 13): a client that has the response gets 304 without a body. */
 
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { ifNoneMatch } from "@std/http/etag";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 import { Component } from "./component.ts";

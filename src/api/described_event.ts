@@ -1,7 +1,7 @@
 /** The description of events, for all operations that show some. */
 
-import { FEED_ID_PATTERN, schemaOf, sequenceOf } from "eventstore-less";
 import { ULID } from "eventstore-less/encoding";
+import { FEED_ID_PATTERN, schemaOf, sequenceOf } from "eventstore-less/parts";
 import { APPLICATION } from "../application.ts";
 import { z } from "zod";
 import type { Tag } from "./operation.ts";

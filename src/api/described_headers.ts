@@ -1,6 +1,6 @@
 /** The headers that the responses of several operations have, as the description shows them. */
 
-import { FEED_ID_PATTERN } from "eventstore-less";
+import { FEED_ID_PATTERN } from "eventstore-less/parts";
 import { BASE_PATH } from "./base_path.ts";
 import { Component } from "./component.ts";
 import { ENTITY_TAG_PATTERN } from "./conditional_read.ts";

@@ -1,6 +1,6 @@
 /** An operation that needs an API key: one value with its function and its description. */
 
-import type { HeadEntry } from "eventstore-less";
+import type { HeadEntry } from "eventstore-less/parts";
 import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "./api_request.ts";
 import type { Component } from "./component.ts";

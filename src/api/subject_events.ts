@@ -1,21 +1,20 @@
 /** Lists the events of one subject as CloudEvents, newest first, along the predecessors that they name. */
 
+import { type Head, ServiceError } from "eventstore-less";
 import {
   type BackgroundWork,
-  commandName,
   encodePublicEvent,
   FEED_ID_PATTERN,
   feedPositionOf,
-  type Head,
   type HeadEntry,
   readProof,
-  ServiceError,
   sha256Hex,
   subjectOf,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
+import { commandName } from "../runtime/words.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { compressed } from "./compression.ts";
 import { entityTag } from "./conditional_read.ts";

@@ -1,4 +1,4 @@
-import { int64Of } from "eventstore-less/encoding";
+import { int64Of } from "eventstore-less/int64";
 
 const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
 

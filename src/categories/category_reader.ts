@@ -1,21 +1,19 @@
+import { type Head, type Runtime, ServiceError } from "eventstore-less";
 import {
-  commandName,
   damagedError,
   decodeRecord,
-  type Head,
   type HeadReader,
   kindPrefix,
   projectionKey,
   proveRecord,
   readProof,
-  type Runtime,
-  ServiceError,
   sha256Hex,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { scan, type Store, type StoreDamagedError, type StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
+import { commandName } from "../runtime/words.ts";
 import { parseCategoryId } from "./category_id.ts";
 import { categoryCount, categoryPositionOf } from "./category_counts.ts";
 import { CATEGORY_KIND, categoryKey, removedCategoryKey } from "./category_records.ts";

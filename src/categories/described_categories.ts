@@ -1,6 +1,6 @@
 /** The schemas, examples and tag that the described operations of categories share. */
 
-import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import {
   Category,
   CATEGORY_EVENT_TYPES,

@@ -1,4 +1,4 @@
-import { andThen, type HeadEntry } from "eventstore-less";
+import { andThen, type HeadEntry } from "eventstore-less/parts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";

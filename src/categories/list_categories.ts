@@ -1,4 +1,9 @@
-import { andThen, type BackgroundWork, feedPositionOf, type HeadEntry } from "eventstore-less";
+import {
+  andThen,
+  type BackgroundWork,
+  feedPositionOf,
+  type HeadEntry,
+} from "eventstore-less/parts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";

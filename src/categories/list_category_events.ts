@@ -1,6 +1,6 @@
 /** The operation `listCategoryEvents`: who named one category, as CloudEvents, newest first. */
 
-import { assertNever, type HeadEntry } from "eventstore-less";
+import { assertNever, type HeadEntry } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";

@@ -17,7 +17,7 @@ import { linePatternOf } from "./log/line_text.ts";
 
 /** What a caller gives to {@linkcode defineApplication}. */
 export interface ApplicationDefinition<Collections extends readonly Collection<never>[]> {
-  /** For people, for example Animal Store. In URNs, SQL and metrics it has dashes or underscores. */
+  /** For people, for example User Registry. In URNs, SQL and metrics it has dashes or underscores. */
   name: string;
   collections: Collections;
 }
@@ -30,7 +30,7 @@ export interface EventEntry extends CompleteEvent {
   encode: (data: object) => string;
   /** The names of all members of the data, also of objects in it. */
   memberNames: ReadonlySet<string>;
-  /** The name of the schema of its data, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+  /** The name of the schema of its data, without the version: `urn:user-registry:user-created` for `UserCreated`. */
   schema: string;
   /** The versions of the schema, in order. Since format 6, a version is named after a release. */
   versions: readonly string[];
@@ -46,9 +46,9 @@ export type EventBodyOf<Of> = Of extends Collection<infer EventBody> ? EventBody
 
 export class Application<EventBody extends Body = Body> {
   readonly name: string;
-  /** In URNs and for PostgreSQL's list of clients: `animal-store` for Animal Store. */
+  /** In URNs and for PostgreSQL's list of clients: `user-registry` for User Registry. */
   readonly dashedName: string;
-  /** In SQL and in metrics: `animal_store`. */
+  /** In SQL and in metrics: `user_registry`. */
   readonly sqlName: string;
   /** The `source` of its events. */
   readonly eventSource: string;
@@ -113,6 +113,7 @@ function versionsOf({ release, added = {} }: CompleteEvent): string[] {
   return [release, ...later.sort(compareVersions)];
 }
 
-function compareVersions(one: string, other: string): number {
+/** Whether one release is before (negative) or after (positive) another one. */
+export function compareVersions(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
 }

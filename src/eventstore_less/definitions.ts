@@ -44,7 +44,6 @@ export interface RecordedLine<EventBody extends Body = Body> {
 
 /** The head of the log: the record that every append checks and replaces. */
 export interface Head {
-  format: 6;
   /** Position of the last event; 0 in an empty log. */
   position: number;
   /** SHA-256 (hex) of the last line. */
@@ -84,7 +83,8 @@ export interface Collection<CollectionBody extends Body = Body> {
   kinds: Record<string, KindDefinition>;
   /**
    * The keys of the records that hold the state of a subject and name its last event; by default, the one of the first
-   * kind whose keys have one element, the id.
+   * kind whose keys have one element, the id. None if commands read the state in `prepare()`: their events then say their
+   * predecessor.
    */
   keysOf?(id: string): readonly ProjectionKey[];
   /** Whether earlier versions of format 6 wrote the counts of this collection, and no others, into the head without a name. */
@@ -93,7 +93,7 @@ export interface Collection<CollectionBody extends Body = Body> {
   newHistory?(): History;
   /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */
   faultOfHead?(head: Head, lastEvents: ReadonlyMap<string, RecordedEvent>): string | undefined;
-  /** The numbers in the report of an audit, by names in the plural: `{ pets: 3 }`. `counts` are those of the collection. */
+  /** The numbers in the report of an audit, by names in the plural: `{ users: 3 }`. `counts` are those of the collection. */
   summaryOf?(counts: Counts): Record<string, number>;
 }
 
@@ -202,7 +202,7 @@ export interface KindDefinition {
    * them.
    */
   isNumbered?: boolean;
-  /** The subject of the record, as words that follow "The record of": pet 7. By default, the elements of the key. */
+  /** The subject of the record, as words that follow "The record of": user 7. By default, the elements of the key. */
   owner?(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;

@@ -1,69 +1,121 @@
-/** A store of the events of an application, as a stranger opens it: append, read, list, follow. */
+/** A store of the events of an application: append, read, list, follow. */
 
-import type { Application } from "./application.ts";
-import type { Appended, Command } from "./append/command.ts";
-import type { Body, EventMetadata, Head, ProjectionKey, RecordedLine } from "./definitions.ts";
-import { createInstance, type Instance, type InstanceOptions } from "./instance.ts";
-import { GUARD_KEYS, kindPrefix, projectionKey } from "./keyspace.ts";
+import { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
+import type { Application, EventBodyOf } from "./application.ts";
+import type { Body, Head, ProjectionKey, Recorded, RecordedLine } from "./definitions.ts";
+import { commandOf, type EventCommand } from "./event_command.ts";
+import { BackgroundWork } from "./feed/background_work.ts";
+import { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+import { GUARD_KEYS, HEAD_KEY } from "./keyspace.ts";
 import { acceptAppends } from "./log/accept_store.ts";
-import { OPERATOR } from "./log/actor.ts";
+import { HeadReader } from "./log/head_reader.ts";
 import { eventOf } from "./log/lines.ts";
-import { readLog } from "./log/read_log.ts";
-import { decodeRecord } from "./projections/project.ts";
+import { LogDamagedError, readLog } from "./log/read_log.ts";
+import {
+  expectRecordKey,
+  type ListOptions,
+  listRequestOf,
+  type RecordList,
+  recordListOf,
+  storeOptionsOf,
+  valueOf,
+} from "./record_reader.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";
+import type { Logger } from "./runtime/logger.ts";
+import type { Runtime } from "./runtime/runtime.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
-import { sleep } from "./runtime/runtime.ts";
+import { ServiceError } from "./service_error.ts";
 import { openStore } from "./store/open_store.ts";
 import { parseDatabaseUrl } from "./store/postgres/database_url.ts";
-import type { StoreLocation } from "./store/store_location.ts";
+import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
+import type { StoreLocation } from "./store/store_location.ts";
 
 /** Time between two looks for the events of other instances, in milliseconds. */
 const LOOK_MS = 250;
 
-/** A command whose events get their ids, their time and their actor from the store. */
-export interface Decision<Prepared, EventBody extends Body>
-  extends Omit<Command<Prepared, EventBody>, "prepare" | "decide"> {
-  /** By default {@linkcode OPERATOR}. */
-  actor?: string;
-  prepare?(read: (key: ProjectionKey) => Promise<unknown>, head: Head): Promise<Prepared>;
-  decide(
-    head: Head,
-    prepared: Prepared,
-  ): readonly (EventBody & Pick<EventMetadata, "predecessor">)[];
+/** How an {@linkcode EventStore} works. */
+export interface EventStoreOptions<EventBody extends Body = Body> {
+  /** Clocks, timers, random numbers and ids; by default those of the machine. */
+  runtime?: Runtime;
+  /** Gets what an operator should know; by default, nothing is reported. */
+  report?: Logger;
+  /** By default, nothing is measured. */
+  instrumentation?: Instrumentation;
+  /** The longest wait of a command for its outcome, in milliseconds; by default {@linkcode APPEND_LIMIT_MS}. */
+  appendLimitMs?: number;
+  /** Called after every commit of this instance that landed. */
+  onCommitted?(committed: Committed<EventBody>): void;
 }
 
-export type EventStoreOptions<EventBody extends Body> =
-  & Partial<Omit<InstanceOptions<EventBody>, "application" | "store">>
+/** What {@linkcode openEventStore} does besides. */
+export interface OpenEventStoreOptions<EventBody extends Body = Body>
+  extends EventStoreOptions<EventBody> {
   /** Whether a missing file, or the tables in an empty database, are created; by default they are. */
-  & { create?: boolean };
+  create?: boolean;
+}
 
-/** Opens a file, `:memory:`, or a database by its URL. Rejects with `OpenStoreError`. */
+/** The store of an application, for the parameters of functions: `StoreOf<typeof application>`. */
+export type StoreOf<Of> = EventStore<EventBodyOf<Of>>;
+
+/** An instance of the engine on a store, as the tools need it. */
+export type Instance<EventBody extends Body = Body> = Pick<
+  EventStore<EventBody>,
+  "application" | "appender" | "heads" | "runtime" | "store"
+>;
+
+/** The outcome of a command. */
+export type Outcome<Prepared, EventBody extends Body> =
+  | {
+    /** The events of the command, as the log has them; none if nothing changes. */
+    events: readonly Recorded<EventBody>[];
+    /** What the command has read before it decided. */
+    prepared: Prepared;
+    isDuplicate: false;
+  }
+  | {
+    /** The events of the first command with this Idempotency-Key. */
+    events: readonly Recorded<EventBody>[];
+    prepared?: undefined;
+    isDuplicate: true;
+  };
+
+/** Which events to follow. */
+export interface FollowOptions<EventBody extends Body = Body> {
+  /** The position after which the events begin; by default 0, before the first one. */
+  after?: number;
+  /** The types of the events; by default all. */
+  types?: readonly EventBody["type"][];
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Opens a store at a location: `:memory:`, the path of a file, the URL of a PostgreSQL database (`postgres://…`), the
+ * http(s) address of KV Connect, a {@linkcode StoreLocation}, or a store that is open. Rejects with `OpenStoreError`.
+ */
 export async function openEventStore<EventBody extends Body>(
   application: Application<EventBody>,
-  location: string | StoreLocation,
-  { create = true, runtime = systemRuntime, onCommitted, ...options }: EventStoreOptions<
-    EventBody
-  > = {},
+  location: string | StoreLocation | Store,
+  { create = true, ...options }: OpenEventStoreOptions<EventBody> = {},
 ): Promise<EventStore<EventBody>> {
-  const store = await openStore(typeof location === "string" ? locationOf(location) : location, {
-    program: application.dashedName,
-    create,
-    accept: (opened) => acceptAppends(application, opened),
-    guardKeys: GUARD_KEYS,
-    runtime,
-  });
-  let wake = () => {};
-  const instance = createInstance<EventBody>({
-    ...options,
-    application,
-    runtime,
-    store,
-    onCommitted(committed) {
-      wake();
-      onCommitted?.(committed);
-    },
-  });
-  return new EventStore(instance, (next) => wake = next);
+  const accept = (opened: Store) => acceptAppends(application, opened);
+  let store: Store;
+  if (typeof location !== "string" && "commit" in location) {
+    await accept(location);
+    store = location;
+  } else {
+    store = await openStore(typeof location === "string" ? locationOf(location) : location, {
+      program: application.dashedName,
+      create,
+      accept,
+      guardKeys: GUARD_KEYS,
+      runtime: options.runtime ?? systemRuntime,
+    });
+  }
+  const eventStore = new EventStore(application, store, options);
+  eventStore.startSweep();
+  return eventStore;
 }
 
 function locationOf(text: string): StoreLocation {
@@ -74,103 +126,187 @@ function locationOf(text: string): StoreLocation {
   return { kind: "postgres", settings };
 }
 
-/** It has what the tools need, so `audit(eventStore)` audits it. */
-export class EventStore<EventBody extends Body = Body> implements Instance<EventBody> {
-  readonly application: Instance<EventBody>["application"];
-  readonly appender: Instance<EventBody>["appender"];
-  readonly heads: Instance["heads"];
-  readonly runtime: Instance["runtime"];
-  readonly store: Instance["store"];
-  #committed: Promise<void>;
-  #isClosed = false;
-  #wake: () => void = () => {};
+/**
+ * An instance of the engine on a store. Others may work on the same store, in this process or in another one. It has what
+ * the tools need, so `audit(eventStore)` audits it.
+ */
+export class EventStore<EventBody extends Body = Body> {
+  readonly application: Application<EventBody>;
+  readonly appender: Appender<EventBody>;
+  readonly heads: HeadReader;
+  readonly runtime: Runtime;
+  /** The store, with a time limit on every call. */
+  readonly store: ResilientStore;
+  readonly #report: Logger;
+  /** Ends the waits for the next commit. */
+  readonly #wakers = new Set<() => void>();
+  #sweep: IdempotencyKeySweep | undefined;
+  #closed: Promise<void> | undefined;
 
-  constructor(instance: Instance<EventBody>, onWake: (wake: () => void) => void) {
-    ({
-      application: this.application,
-      appender: this.appender,
-      heads: this.heads,
-      runtime: this.runtime,
-      store: this.store,
-    } = instance);
-    this.#committed = this.#nextCommit();
-    onWake(() => this.#wake());
-  }
-
-  /** Appends the events of a command, exactly once. Rejects as `Appender.append()`. */
-  append<Prepared = undefined>(
-    { actor = OPERATOR, prepare, decide, ...rest }: Decision<Prepared, EventBody>,
-  ): Promise<Appended<Prepared, EventBody>> {
-    const { runtime } = this;
-    const time = new Date(runtime.now()).toISOString();
-    const ids: string[] = [];
-    return this.appender.append<Prepared>({
-      ...rest,
-      prepare: async ({ head }) =>
-        await prepare?.((key) => this.#read(this.store, head, key), head) as Prepared,
-      decide: (head, prepared) =>
-        decide(head, prepared).map((body, index) => {
-          ids[index] ??= runtime.newId();
-          return { id: ids[index], time, actor, ...body };
-        }),
+  /** Call {@linkcode openEventStore}, unless the store was accepted for appends in another way. */
+  constructor(
+    application: Application<EventBody>,
+    opened: Store,
+    options: EventStoreOptions<EventBody> = {},
+  ) {
+    const { runtime = systemRuntime, report = () => {} } = options;
+    const { instrumentation = NO_INSTRUMENTATION, appendLimitMs = APPEND_LIMIT_MS } = options;
+    const common = { runtime, report, instrumentation };
+    const store = new ResilientStore(opened, { ...common, probeKey: HEAD_KEY });
+    const heads = new HeadReader(application, store, runtime, report);
+    this.application = application;
+    this.heads = heads;
+    this.runtime = runtime;
+    this.store = store;
+    this.#report = report;
+    this.appender = new Appender<EventBody>({
+      ...common,
+      application,
+      appendLimitMs,
+      store,
+      heads,
+      onCommitted: (committed) => {
+        this.#wakeFollowers();
+        options.onCommitted?.(committed);
+      },
     });
   }
 
-  /** The content of a record, decoded from JSON, with the head as of which it is; `undefined` without one. */
+  /**
+   * Appends the events of a command exactly once. Rejects with the error that the command throws, with `TypeError` or
+   * `RangeError` if the log could not hold one of its events, with `projection_damaged` if a record does not follow from
+   * the log, or with `overloaded`, `shutting_down`, `storage_full` or `store_unavailable`: then nothing was stored. With
+   * `outcome_unknown`, perhaps it was, and only an Idempotency-Key makes it safe to repeat the command.
+   */
+  async append<Prepared = undefined>(
+    command: EventCommand<Prepared, EventBody>,
+  ): Promise<Outcome<Prepared, EventBody>> {
+    const { events, prepared: read } = await this.appender.append(commandOf(this, command));
+    const { earlier, prepared } = read;
+    if (earlier.length > 0) return { events: earlier, isDuplicate: true };
+    return { events, prepared: prepared as Prepared, isDuplicate: false };
+  }
+
+  /**
+   * The content of a record, decoded from JSON, with the head as of which it is; `undefined` without a record. Integers
+   * over 2^53 are `bigint`. Rejects with `RangeError` if no record can have the key, and with `projection_damaged`.
+   */
   async read(key: ProjectionKey): Promise<{ head: Head; value: unknown }> {
+    expectRecordKey(this.application, key);
     const { head, entries: [entry] } = await this.heads.readWith([key]);
-    return { head, value: entry === null ? undefined : decodeRecord(this.application, entry) };
+    return { head, value: valueOf(this.application, entry) };
   }
 
-  /** The contents of the records of a kind in the order of their keys, with the head as of which they are. */
-  async list(kind: string, { limit = 100, reverse = false } = {}) {
-    return await this.heads.use(async ({ head }) => {
-      const prefix = kindPrefix(head.generation, kind);
-      const entries = await this.store.list({ prefix }, { limit, reverse });
-      return { head, values: entries.map((entry) => decodeRecord(this.application, entry)) };
-    });
+  /**
+   * The records of a kind in the order of their keys, with the head as of which they are. Texts sort before numbers, and by
+   * their UTF-8 bytes. Rejects with `RangeError` for an unknown kind, and for options that the kind does not have.
+   */
+  async list(kind: string, options: ListOptions = {}): Promise<RecordList & { head: Head }> {
+    const request = listRequestOf(this.application, kind, options);
+    const { head, lists: [entries] } = await this.heads.readWith(
+      [],
+      [request.range],
+      storeOptionsOf(request),
+    );
+    return { head, ...recordListOf(this.application, request, entries) };
   }
 
-  /** The events after a position, and all that follow, until the signal aborts or the store is closed. */
-  async *follow(
-    { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
+  /**
+   * The events after a position, and all that follow, until the signal aborts or the store is closed. Throws `RangeError`
+   * for a position or a type that cannot be. The iteration rejects with `feed_reset` if the log does not reach that
+   * position, as after a restore of an older backup: then read everything again. If the store is away, it rejects with
+   * `store_unavailable`: follow again after the last position.
+   */
+  follow(
+    { after = 0, types, signal }: FollowOptions<EventBody> = {},
   ): AsyncGenerator<RecordedLine<EventBody>, void> {
-    for (let position = after; !this.#isClosed && !signal?.aborted;) {
-      const committed = this.#committed;
+    if (!Number.isSafeInteger(after) || after < 0) {
+      throw new RangeError(`after must be a position in the log, and is ${after}`);
+    }
+    const unknown = types?.find((type) => !Object.hasOwn(this.application.events, type));
+    if (unknown !== undefined) {
+      throw new RangeError(`The application has no event type ${JSON.stringify(unknown)}`);
+    }
+    return this.#follow(after, types && new Set(types), signal);
+  }
+
+  async *#follow(
+    after: number,
+    types: ReadonlySet<string> | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<RecordedLine<EventBody>, void> {
+    const isOver = () => this.#closed !== undefined || signal?.aborted === true;
+    for (let position = after; !isOver();) {
       const { head } = await this.heads.fresh();
+      if (head.position < position) throw feedResetError(position, head);
       for await (const lines of readLog(this.store, { from: position + 1, to: head.position })) {
-        for (const { line } of lines) {
-          yield { event: eventOf(this.application, line)!, line };
+        for (const { position: at, line } of lines) {
+          if (isOver()) return;
+          const event = eventOf(this.application, line);
+          if (event?.position !== at) throw new LogDamagedError(at, "is not an event");
+          if (types === undefined || types.has(event.type)) yield { event, line };
         }
       }
-      if (head.position === position) await Promise.race([committed, sleep(this.runtime, LOOK_MS)]);
+      if (head.position === position) await this.#waitForCommit(position, signal);
       position = head.position;
     }
   }
 
-  /** Ends it after the commands that were accepted. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#wake();
-    await this.appender.drain();
+  /** Resolves after the next commit of this instance, after some time, or when the iteration is over. */
+  #waitForCommit(position: number, signal: AbortSignal | undefined): Promise<void> {
+    const isBehind = this.heads.latest!.head.position > position;
+    if (isBehind || this.#closed !== undefined || signal?.aborted) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    const cancel = this.runtime.setTimer(LOOK_MS, wake);
+    this.#wakers.add(wake);
+    signal?.addEventListener("abort", wake);
+    return promise.finally(() => {
+      cancel();
+      this.#wakers.delete(wake);
+      signal?.removeEventListener("abort", wake);
+    });
+  }
+
+  #wakeFollowers(): void {
+    for (const wake of this.#wakers) wake();
+  }
+
+  /** Begins to remove the records of Idempotency-Keys some time after they have expired. `openEventStore()` calls it. */
+  startSweep(): void {
+    const { application, appender, heads, runtime, store } = this;
+    this.#sweep ??= new IdempotencyKeySweep({
+      application,
+      background: new BackgroundWork(runtime),
+      heads,
+      runtime,
+      report: this.#report,
+      store,
+      isStoreSound: () => appender.fault === undefined && store.damage === undefined,
+    });
+    this.#sweep.start();
+  }
+
+  /** Ends the iterations, and closes the store after all commands that were accepted have their outcomes. */
+  close(): Promise<void> {
+    if (this.#closed !== undefined) return this.#closed;
+    this.#closed = this.#close(this.appender.drain());
+    this.#wakeFollowers();
+    return this.#closed;
+  }
+
+  async #close(drained: Promise<void>): Promise<void> {
+    await drained;
+    await this.#sweep?.stop();
     this.store.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
 
-  #nextCommit(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#committed = this.#nextCommit();
-        resolve();
-      };
-    });
-  }
-
-  async #read(store: Store, { generation }: Head, key: ProjectionKey): Promise<unknown> {
-    const entry = await store.get(projectionKey(generation, key));
-    return entry === null ? undefined : decodeRecord(this.application, entry);
-  }
+function feedResetError(after: number, { position }: Head): ServiceError {
+  const message = `The log ends at position ${position}, before position ${after}: read all again`;
+  return new ServiceError("feed_reset", message);
 }

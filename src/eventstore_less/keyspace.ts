@@ -1,4 +1,4 @@
-/** The keys of the records of the engine. "The keyspace" in eventstore_less/README.md shows and explains them. */
+/** The keys of the records of the engine. "The keyspace" in eventstore_less/internals.md shows and explains them. */
 
 import { packLines } from "./encoding/pack_lines.ts";
 import type { CompleteKind } from "./complete_collection.ts";
@@ -36,8 +36,8 @@ export function isTurnRequestKey(key: Key): boolean {
  */
 export const LOG_PREFIX = ["~log"];
 
-export function logKey(position: number) {
-  return [...LOG_PREFIX, position];
+export function logKey(position: number): [string, number] {
+  return [LOG_PREFIX[0], position];
 }
 
 export function isLogKey(key: Key): key is [string, number] {
@@ -48,7 +48,7 @@ export function isLogKey(key: Key): key is [string, number] {
 /** The prefix of the keys of all generations. */
 export const PROJECTIONS = ["projection"];
 
-export function projectionKey(generation: number, key: ProjectionKey) {
+export function projectionKey(generation: number, key: ProjectionKey): (string | number)[] {
   return [...PROJECTIONS, generation, ...key];
 }
 
@@ -82,7 +82,7 @@ export function kindOf(application: Kinds, kind: unknown): CompleteKind | undefi
 }
 
 /** The prefix of the keys of all records of a kind in a generation. */
-export function kindPrefix(generation: number, kind: string) {
+export function kindPrefix(generation: number, kind: string): (string | number)[] {
   return projectionKey(generation, [kind]);
 }
 
@@ -94,7 +94,8 @@ export function isProjectionKey(application: Kinds, key: Key): key is Projection
     expected.every((element, index) => isKeyElement(element, elements[index]));
 }
 
-function isKeyElement(expected: KeyElement, element: unknown): boolean {
+/** Whether a part of a key has the form of an element. */
+export function isKeyElement(expected: KeyElement, element: unknown): boolean {
   if (expected === "text") return typeof element === "string";
   if (expected === "number") return Number.isSafeInteger(element) && element as number >= 1;
   return expected.includes(element as string);

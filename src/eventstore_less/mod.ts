@@ -1,15 +1,28 @@
-/** Event sourcing on a key-value store: define an application, open a store of its events, append, read and follow. */
+/**
+ * An event store as a library: define an application, open a store of its events, append, read, list and follow.
+ * Commands decide their events on exactly the state that their commit replaces, and each is stored exactly once.
+ *
+ * ```ts
+ * const application = defineApplication({ name: "Invoices", collections: [INVOICES] });
+ * await using store = await openEventStore(application, "invoices.sqlite3");
+ * await store.append({ decide: () => [{ type: "InvoiceIssued", data }] });
+ * const { head, value } = await store.read(["invoice", "2026-1"]);
+ * ```
+ *
+ * @module
+ */
 
-export { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
-export type { Appended, Command } from "./append/command.ts";
-export { InvalidEventError } from "./append/storable_data.ts";
+// Define an application.
 export {
-  Application,
+  type Application,
   type ApplicationDefinition,
   defineApplication,
   type EventBodyOf,
+  type EventEntry,
+  type KindEntry,
 } from "./application.ts";
 export {
+  type Addition,
   type Body,
   type BodyOf,
   type Collection,
@@ -30,117 +43,44 @@ export {
   type RecordedData,
   type RecordedEvent,
   type RecordedLine,
+  type Release,
   type SubjectState,
   type TypeSummary,
 } from "./definitions.ts";
-export { assertNever } from "./encoding/assert_never.ts";
-export { bytesEqual } from "./encoding/bytes_equal.ts";
-export { decodeJson, encodeJson } from "./encoding/json.ts";
-export { joinLines, LINE_FEED, packLines, unpackLines } from "./encoding/pack_lines.ts";
-export { encodeUtf8Pooled, pooledBytes } from "./encoding/pooled_bytes.ts";
+export { encodeJson } from "./encoding/json.ts";
 export { safeInteger } from "./encoding/safe_integer.ts";
-export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
-export { BackgroundWork, type ForegroundRequest } from "./feed/background_work.ts";
+export { dataOf } from "./log/line_text.ts";
+export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
+export { recordOf } from "./projections/record_content.ts";
+
+// Open a store of its events, and use it.
+export type {
+  CommandSnapshot,
+  DecisionContext,
+  EventCommand,
+  Idempotency,
+  NewEvent,
+} from "./event_command.ts";
 export {
-  EventCursor,
-  type EventFilter,
-  type EventPart,
-  followedParts,
-  NO_LINES,
-} from "./feed/event_cursor.ts";
-export {
-  EventFeed,
-  FEED_ID_PATTERN,
-  feedPositionOf,
-  jsonOf,
-  messageOf,
-  type Place,
-} from "./feed/event_feed.ts";
-export { Follower, Followers, FOLLOWERS_OF_KEY_LIMIT } from "./feed/followers.ts";
-export { findEarlierEvent } from "./idempotency/earlier_event.ts";
-export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
-export {
-  type Decision,
   EventStore,
   type EventStoreOptions,
+  type FollowOptions,
+  type Instance,
   openEventStore,
+  type OpenEventStoreOptions,
+  type Outcome,
+  type StoreOf,
 } from "./event_store.ts";
-export { createInstance, type Instance } from "./instance.ts";
-export {
-  GUARD_KEYS,
-  HEAD_KEY,
-  IDEMPOTENCY_KIND,
-  IDEMPOTENCY_LIFETIME_MS,
-  isLogKey,
-  isProjectionKey,
-  kindOf,
-  kindPrefix,
-  logKey,
-  logMutations,
-  projectionKey,
-  projectionMutations,
-  PROJECTIONS,
-  REPLAY_KEY,
-  retainedRecords,
-} from "./keyspace.ts";
-export {
-  acceptAppends,
-  acceptFilledLog,
-  acceptLog,
-  acceptUnlessRestoring,
-  isHeadBehind,
-} from "./log/accept_store.ts";
-export { ACTOR_FORM, isActor, OPERATOR } from "./log/actor.ts";
-export {
-  encodeEvent,
-  encodePublicEvent,
-  GENESIS_HASH,
-  MalformedEventError,
-  NewerVersionError,
-  schemaOf,
-  subjectOf,
-} from "./log/event.ts";
-export {
-  addEvent,
-  decodeHeadRecord,
-  draftOf,
-  EMPTY_HEAD,
-  encodeHead,
-  ForeignStoreError,
-  type HeadEntry,
-  headEntryOf,
-  isAsWritten,
-  readHead,
-  RestoreMark,
-} from "./log/head.ts";
-export { HEAD_LIMIT_MS, HeadLostError, HeadReader } from "./log/head_reader.ts";
-export { dataOf, followsHash, sequenceOf } from "./log/line_text.ts";
-export { eventOf, LINE_LIMIT_BYTES, readEvent, splitLines } from "./log/lines.ts";
-export {
-  linesOf,
-  LogDamagedError,
-  logTime,
-  readEventAt,
-  readLog,
-  secondsSinceEvent,
-  type StoredLine,
-} from "./log/read_log.ts";
-export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
-export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
-export {
-  contentOf,
-  damagedError,
-  decodeRecord,
-  project,
-  proveRecord,
-  readEvents,
-  readProof,
-} from "./projections/project.ts";
-export { BoundedCache } from "./runtime/bounded_cache.ts";
-export { callCommandsBy, commandName, newFileName } from "./runtime/command_name.ts";
+export { LIST_DEFAULT, LIST_LIMIT, type ListOptions, type RecordList } from "./record_reader.ts";
+export { OPERATOR } from "./log/actor.ts";
+
+// What it tells, and what it is given of its surroundings.
 export { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";
-export { defectOf, ENGINE_LOG_EVENTS, type Logger, reasonOf } from "./runtime/logger.ts";
-export { retry } from "./runtime/retry.ts";
-export { andThen, backoffMs, type Runtime, sleep } from "./runtime/runtime.ts";
-export { systemRuntime } from "./runtime/system_runtime.ts";
+export { ENGINE_LOG_EVENTS, type Logger } from "./runtime/logger.ts";
+export type { Runtime } from "./runtime/runtime.ts";
+
+// Its errors.
+export { InvalidEventError } from "./append/storable_data.ts";
+export { LogDamagedError } from "./log/read_log.ts";
 export { ServiceError, type ServiceErrorCode, serviceErrorCode } from "./service_error.ts";
+export { OpenStoreError } from "./store/open_store_error.ts";

@@ -1,29 +1,34 @@
-/** The port to a store, its engines, and the tools for a store file. */
+/**
+ * The port to a key-value store, its engines, and what a program can do with a store file. Another store implements
+ * {@linkcode Store}, rejects with the errors of this entry, and passes the contract of `eventstore-less/testing`.
+ *
+ * @module
+ */
 
-export { checkedContent, CHECKSUM_BYTES, withChecksum } from "./store/checksum.ts";
-export { groupIntoCommits, sealCommit } from "./store/commit_size.ts";
-export { commitUntilKnown } from "./store/commit_until_known.ts";
-export { formatKey } from "./store/key_encoding.ts";
 export { openFileToRead, type OpenOptions, openStore } from "./store/open_store.ts";
-export { OpenStoreError } from "./store/open_store_error.ts";
-export { hostName, parseDatabaseUrl } from "./store/postgres/database_url.ts";
 export type { WaitsForStandby } from "./store/postgres/postgres_store.ts";
+export type { Program } from "./store/postgres/program.ts";
 export { createSchema, grantTo } from "./store/postgres/schema.ts";
 export { ResilientStore, RETRY_LIMIT_MS } from "./store/resilience/resilient_store.ts";
-export { scan, scanOutside } from "./store/scan.ts";
-export { HAS_DENO_KV } from "./runtime/kv.ts";
+export { scan } from "./store/scan.ts";
 export { checkFile } from "./store/sqlite/check_file.ts";
 export { expectSoundTables } from "./store/sqlite/expect_sound_tables.ts";
 export { type ExpiringRecord, SqliteReader } from "./store/sqlite/sqlite_reader.ts";
 export { SqliteStore } from "./store/sqlite/sqlite_store.ts";
-export { NO_WRITER } from "./store/sqlite/sqlite_writer.ts";
+export { NO_WRITER, type SqliteWriter } from "./store/sqlite/sqlite_writer.ts";
 export { expectFolder, isMissingFile, statOf, watchFile } from "./store/sqlite/store_file.ts";
 export {
   type Commit,
+  type Guard,
   type Key,
+  type KeyPart,
   type KeyRange,
+  type ListOptions,
   type Mutation,
+  type SetMutation,
+  type Snapshot,
   type Store,
+  STORE_LIMITS,
   type StoreEntry,
   type StoreLimits,
   VALUE_BYTES_LIMIT,
@@ -42,10 +47,3 @@ export {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "./store/store_errors.ts";
-export { locateStore } from "./store/locate_store.ts";
-export {
-  type FileLocation,
-  type NamedStore,
-  type StoreLocation,
-  storeName,
-} from "./store/store_location.ts";

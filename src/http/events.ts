@@ -1,5 +1,6 @@
 /** The operation `listEvents`: events of animals and categories as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
+import { type Runtime, serviceErrorCode } from "eventstore-less";
 import {
   type BackgroundWork,
   EMPTY_HEAD,
@@ -17,10 +18,8 @@ import {
   messageOf,
   NO_LINES,
   type Place,
-  reasonOf,
-  type Runtime,
-  serviceErrorCode,
-} from "eventstore-less";
+} from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import { StoreError } from "eventstore-less/store";
 import { Buffer } from "node:buffer";
 import { z } from "zod";

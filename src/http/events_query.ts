@@ -1,6 +1,6 @@
 /** The query of the feed: each parameter with its description and its parser. */
 
-import { FEED_ID_PATTERN } from "eventstore-less";
+import { FEED_ID_PATTERN } from "eventstore-less/parts";
 import { APPLICATION } from "../application.ts";
 import { z } from "zod";
 import { PET_STATUSES } from "../../events/pet.ts";

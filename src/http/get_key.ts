@@ -1,6 +1,6 @@
 /** The operation `getKey`: what the owner of an API key may know of it, which is neither its token nor the hash of that. */
 
-import type { HeadEntry } from "eventstore-less";
+import type { HeadEntry } from "eventstore-less/parts";
 import { z } from "zod";
 import { LABEL_MAX_LENGTH } from "../../events/api_key.ts";
 import type { ApiKey } from "../keys/api_key.ts";

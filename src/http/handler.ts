@@ -1,6 +1,7 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { andThen, type BackgroundWork, type HeadReader, reasonOf } from "eventstore-less";
+import { andThen, type BackgroundWork, type HeadReader } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import { StoreError } from "eventstore-less/store";
 import type { ApiKey } from "../keys/api_key.ts";
 import { expectMayWrite } from "../keys/api_key_reader.ts";

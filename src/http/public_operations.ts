@@ -1,11 +1,7 @@
 /** The operations outside of /v1, which need no key. */
 
-import {
-  type Appender,
-  type BackgroundWork,
-  type HeadReader,
-  serviceErrorCode,
-} from "eventstore-less";
+import { serviceErrorCode } from "eventstore-less";
+import type { Appender, BackgroundWork, HeadReader } from "eventstore-less/parts";
 import { standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/store";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";

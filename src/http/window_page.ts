@@ -1,6 +1,6 @@
 /** The window at /window: a page on which people see and change the animals. It uses only the interface. */
 
-import { commandName, reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -8,6 +8,7 @@ import { loadWindow } from "this-runtime/page_scripts.ts";
 import IMPORT_STYLE from "../window/import/import.css" with { type: "text" };
 import STYLE from "../window/window.css" with { type: "text" };
 import HTML from "../window/window.html" with { type: "text" };
+import { commandName } from "../runtime/words.ts";
 import { pagePolicy } from "./docs/page_policy.ts";
 import { type StaticAsset, staticAsset } from "./docs/static_asset.ts";
 

@@ -1,15 +1,13 @@
+import { type Head, type Runtime, ServiceError } from "eventstore-less";
 import {
   BoundedCache,
   damagedError,
   decodeRecord,
-  type Head,
   kindPrefix,
   projectionKey,
   proveRecord,
-  type Runtime,
-  ServiceError,
   sha256Hex,
-} from "eventstore-less";
+} from "eventstore-less/parts";
 import { type Key, type Store, StoreDamagedError, type StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { apiKeyPositionOf } from "./api_key_position.ts";

@@ -1,4 +1,5 @@
-import type { Head, HeadReader, Runtime } from "eventstore-less";
+import type { Head, Runtime } from "eventstore-less";
+import type { HeadReader } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import { apiKeyPositionOf } from "./api_key_position.ts";
 import { listApiKeys } from "./api_key_reader.ts";

@@ -1,6 +1,6 @@
 /** The text of an API key, which only its owner has. */
 
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { Buffer } from "node:buffer";
 
 const PREFIX = "pets_";

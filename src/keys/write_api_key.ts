@@ -1,23 +1,22 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
 import {
-  type Appender,
-  type Command,
-  isTimeOfLog,
+  type EventStore,
+  type NewEvent,
   OPERATOR,
   type Runtime,
   ServiceError,
-  sha256Hex,
 } from "eventstore-less";
+import { isTimeOfLog, sha256Hex } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
-import type { DecidedEvent } from "../../events/all_events.ts";
+import type { EventBody } from "../../events/all_events.ts";
 import type { ApiKeyIssuedData } from "../../events/api_key.ts";
 import { type ApiKey, stateOf } from "./api_key.ts";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
 
 interface WriteApiKeyDeps {
-  appender: Appender;
+  append: EventStore<EventBody>["append"];
   runtime: Runtime;
   store: Store;
 }
@@ -38,16 +37,16 @@ interface ApiKeyTerms {
 /** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
 export type ShowApiKey = (issued: IssuedApiKey) => Promise<void>;
 
-/** Issues an API key. Rejects with the errors of {@linkcode Appender.append}, or as `show` does. */
+/** Issues an API key. Rejects with the errors of {@linkcode EventStore.append}, or as `show` does. */
 export async function issueApiKey(
-  { appender, runtime }: Pick<WriteApiKeyDeps, "appender" | "runtime">,
+  deps: Pick<WriteApiKeyDeps, "append" | "runtime">,
   terms: ApiKeyTerms,
   show?: ShowApiKey,
 ): Promise<IssuedApiKey> {
-  const issued = draftApiKey(runtime);
-  const event = issuedEvent(issued, runtime.now(), terms);
+  const issued = draftApiKey(deps.runtime);
+  const event = issuedEvent(issued, terms);
   await show?.(issued);
-  await appender.append({ endsCommit: true, prepare: () => {}, decide: () => [event] });
+  await deps.append({ endsCommit: true, decide: () => [event] });
   return issued;
 }
 
@@ -77,19 +76,18 @@ export class UnrotatableApiKeyError extends Error {
  * called, if another process revokes or rotates the key in that moment.
  */
 export async function rotateApiKey(
-  { appender, runtime, store }: WriteApiKeyDeps,
+  deps: WriteApiKeyDeps,
   keyId: string,
   { overlapMs, label, lifetimeMs }: RotationTerms,
   show?: ShowApiKey,
 ): Promise<Rotation> {
-  const now = runtime.now();
-  const issued = draftApiKey(runtime);
-  const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
+  const issued = draftApiKey(deps.runtime);
   let shown: Promise<void> | undefined;
-  const command: Command<Rotation> = {
+  const { prepared } = await deps.append<Rotation>({
     endsCommit: true,
-    async prepare({ head }) {
-      const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
+    async prepare({ head, time }) {
+      const now = Date.parse(time);
+      const predecessor = rotatable(await findApiKey(deps.store, head, keyId), keyId, now);
       const { issuedAt, expiresAt = Infinity } = predecessor;
       const lifetime = lifetimeMs ?? expiresAt - issuedAt;
       const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
@@ -100,21 +98,15 @@ export async function rotateApiKey(
       await shown;
       return { successor: { ...issued, ...expiry }, predecessor, retiresAt };
     },
-    decide(_head, { successor: { expiresAt }, predecessor, retiresAt }) {
+    decide(_head, { prepared: { successor: { expiresAt }, predecessor, retiresAt } }) {
       const { tokenHash, isReadOnly, position } = predecessor;
       const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
       const data = { keyId, tokenHash, effectiveAt: instantOf(retiresAt) };
-      const revoked = {
-        ...revocation,
-        predecessor: position,
-        type: "ApiKeyRevoked",
-        data,
-      } as const;
-      return [issuedEvent(issued, now, terms), revoked];
+      const revoked = { type: "ApiKeyRevoked", data, predecessor: position } as const;
+      return [issuedEvent(issued, terms), revoked];
     },
-  };
-  const { prepared } = await appender.append(command);
-  return prepared;
+  });
+  return prepared!;
 }
 
 function rotatable(apiKey: ApiKey | undefined, keyId: string, now: number): ApiKey {
@@ -130,22 +122,19 @@ function rotatable(apiKey: ApiKey | undefined, keyId: string, now: number): ApiK
 
 /** Revokes a key at once, unless it already was. Resolves to the key as it was before, or to `undefined` if unknown. */
 export async function revokeApiKey(
-  { appender, runtime, store }: WriteApiKeyDeps,
+  deps: WriteApiKeyDeps,
   keyId: string,
 ): Promise<ApiKey | undefined> {
-  const id = runtime.newId();
-  const time = new Date(runtime.now()).toISOString();
-  const command: Command<ApiKey | undefined> = {
+  const { prepared } = await deps.append<ApiKey | undefined>({
     endsCommit: true,
-    prepare: ({ head }) => findApiKey(store, head, keyId),
-    decide(_head, found) {
+    prepare: ({ head }) => findApiKey(deps.store, head, keyId),
+    decide(_head, { prepared: found, time }) {
       if (found === undefined || found.isRevoked) return [];
       const { tokenHash, position: predecessor } = found;
       const data = { keyId, tokenHash, effectiveAt: time };
-      return [{ id, time, actor: OPERATOR, predecessor, type: "ApiKeyRevoked", data }];
+      return [{ type: "ApiKeyRevoked", data, predecessor }];
     },
-  };
-  const { prepared } = await appender.append(command);
+  });
   return prepared;
 }
 
@@ -157,13 +146,12 @@ function draftApiKey(runtime: Runtime): IssuedApiKey {
 /** The event that issues a key. It has the id of the key, so an operator finds it by that id. */
 function issuedEvent(
   { id, token }: IssuedApiKey,
-  now: number,
   { label, expiresAt, isReadOnly }: ApiKeyTerms,
-): DecidedEvent {
+): NewEvent<EventBody> {
   const data: ApiKeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
   if (expiresAt !== undefined) data.expiresAt = instantOf(expiresAt);
   if (isReadOnly) data.readOnly = true;
-  return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
+  return { id, type: "ApiKeyIssued", data };
 }
 
 /** A time of the log, whose years have four digits. A line with another one would be a fault of the log. */

@@ -1,5 +1,6 @@
-import { commandName, reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import { checkFile } from "eventstore-less/store";
+import { commandName } from "../runtime/words.ts";
 import type { Service } from "../service.ts";
 
 /** Checks the file of a store next to the service, which is not ready any more if the file is damaged. Never rejects. */

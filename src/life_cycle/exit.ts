@@ -1,4 +1,4 @@
-import { defectOf } from "eventstore-less";
+import { defectOf } from "eventstore-less/startup";
 import process from "node:process";
 import type { Logger } from "../runtime/logger.ts";
 import { endErrors } from "../runtime/stderr_logger.ts";

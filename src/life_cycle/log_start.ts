@@ -1,16 +1,17 @@
+import { serviceErrorCode } from "eventstore-less";
 import {
-  commandName,
   ForeignStoreError,
-  reasonOf,
+  readStoreFormat,
   secondsSinceEvent,
-  serviceErrorCode,
   sleep,
-} from "eventstore-less";
-import { StoreDamagedError, type StoreLocation, storeName } from "eventstore-less/store";
+} from "eventstore-less/parts";
+import { reasonOf, type StoreLocation, storeName } from "eventstore-less/startup";
+import { StoreDamagedError } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { petCount } from "../animals/pet_counts.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
+import { commandName } from "../runtime/words.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 import { VERSION } from "../settings/version.ts";
@@ -69,7 +70,8 @@ function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
     const apiKeys = await listApiKeys(store, head);
     const liveKeys = apiKeys.filter((apiKey) => stateOf(apiKey, runtime.now()) === "live").length;
-    return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
+    const format = await readStoreFormat(store);
+    return { format, events: head.position, pets: petCount(head), liveKeys };
   });
 }
 

@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import process from "node:process";
 
 /** How often a process looks whether its parent has ended, in milliseconds. */

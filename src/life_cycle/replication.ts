@@ -1,4 +1,5 @@
-import { type StoreLocation, storeName, type WaitsForStandby } from "eventstore-less/store";
+import { type StoreLocation, storeName } from "eventstore-less/startup";
+import type { WaitsForStandby } from "eventstore-less/store";
 import type { Logger } from "../runtime/logger.ts";
 
 const REMEDY = "A fail-over may lose animals that clients got 201 for: on each server, set " +

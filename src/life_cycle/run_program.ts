@@ -1,4 +1,4 @@
-import { reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import process from "node:process";
 import { stderrLogger, writeError } from "../runtime/stderr_logger.ts";
 import { COULD_NOT_RUN, exitAfterLog, installCrashHandlers } from "./exit.ts";

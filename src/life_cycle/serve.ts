@@ -1,3 +1,4 @@
+import { OpenStoreError } from "eventstore-less";
 import {
   acceptAppends,
   acceptFilledLog,
@@ -5,15 +6,9 @@ import {
   ForeignStoreError,
   GUARD_KEYS,
   sleep,
-  systemRuntime,
-} from "eventstore-less";
-import {
-  isMissingFile,
-  openStore,
-  OpenStoreError,
-  type Store,
-  watchFile,
-} from "eventstore-less/store";
+} from "eventstore-less/parts";
+import { systemRuntime } from "eventstore-less/startup";
+import { isMissingFile, openStore, type Store, watchFile } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import process from "node:process";
 import { writeStdout } from "this-runtime/stdio.ts";

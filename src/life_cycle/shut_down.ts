@@ -1,4 +1,4 @@
-import { APPEND_LIMIT_MS, sleep } from "eventstore-less";
+import { APPEND_LIMIT_MS, sleep } from "eventstore-less/parts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 

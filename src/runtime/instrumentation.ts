@@ -1,8 +1,8 @@
 import {
-  defectOf,
   type Instrumentation as OfEngine,
   NO_INSTRUMENTATION as NONE_OF_ENGINE,
 } from "eventstore-less";
+import { defectOf } from "eventstore-less/startup";
 import type { Logger } from "./logger.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { writeStderr } from "this-runtime/stdio.ts";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { LineBuffer } from "./line_buffer.ts";

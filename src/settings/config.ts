@@ -1,19 +1,21 @@
 /** The settings of the service. Only this module reads the environment. */
 
-import { reasonOf } from "eventstore-less";
 import {
   HAS_DENO_KV,
   type NamedStore,
   parseDatabaseUrl,
+  reasonOf,
   type StoreLocation,
-} from "eventstore-less/store";
+} from "eventstore-less/startup";
 import { isAbsolute } from "node:path";
 import process from "node:process";
-import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { DEV_DEFAULTS, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;
+
+/** Highest rate of requests per second. */
+const RATE_LIMIT_MAX = 1_000_000;
 
 export interface Address {
   hostname: string;

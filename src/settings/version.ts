@@ -1,5 +1,5 @@
 /** The name of the program and, in lower case, of its schemas, tables and metrics. */
 export const NAME = "Animal Store";
 
-/** The version of the service and its tools. Its first number is the format of the store, and no schema names a later release. */
-export const VERSION = "6.0.0";
+/** The release of the service and its tools. No schema of an event names a later one. The format of stores does not follow from it. */
+export const VERSION = "7.0.0";

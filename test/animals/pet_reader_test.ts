@@ -1,7 +1,7 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
 import type { EventBody, RecordedLine } from "../../events/all_events.ts";
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -39,7 +39,7 @@ import type { Key, Mutation } from "../../src/eventstore_less/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
@@ -99,7 +99,7 @@ class History {
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
       ...projectionMutations(generation, project(APPLICATION, lines)),
-      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+      { type: "set", key: HEAD_KEY, value: encodeHead(APPLICATION, next) },
     ];
     const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
     const versionstamp = (await this.store.commit({ guard, mutations }))!;

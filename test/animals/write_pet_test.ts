@@ -1,7 +1,7 @@
 /** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
 import { audit, replay } from "../support/tools.ts";
-import { hmacSha256Hex } from "eventstore-less";
+import { hmacSha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import type { PetEvent } from "../../src/animals/pet_event.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
@@ -48,12 +48,12 @@ async function openWithRex() {
 }
 
 function commandsOn(
-  { appender, store, runtime }: ReturnType<typeof createService>,
+  { append, store, runtime }: ReturnType<typeof createService>,
   { token }: TestService,
 ) {
   const apiKeys = new ApiKeyReader(store, runtime);
   const pets = petReaderOf(store);
-  const deps = { appender, store, runtime, apiKeys, pets };
+  const deps = { append, store, runtime, apiKeys, pets };
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),

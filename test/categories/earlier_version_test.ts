@@ -1,7 +1,9 @@
 /** A program without categories, as before release 6.0, refuses what has their events, and names that release. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { defineApplication, MalformedEventError, readEvent } from "eventstore-less";
+import { defineApplication } from "eventstore-less";
+import { readEvent } from "eventstore-less/parts";
+import { MalformedEventError } from "../../src/eventstore_less/log/event.ts";
 import { PETS } from "../../src/animals/pets.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
@@ -20,14 +22,17 @@ Deno.test("a version without categories refuses a store and lines with their eve
   assertEquals((await headOf()).kind, "head");
   await nameCategory(7n, "Dogs");
   const named = await headOf();
-  assertEquals(named.kind, "other_format");
-  assertMatch(JSON.stringify(named), /category-named:6\.0.*version 6\.0/);
+  assertEquals(named.kind, "refused");
+  assertMatch(
+    JSON.stringify(named),
+    /events of the newer release 6\.0.*category-named:6\.0; use release 6\.0/,
+  );
   await removeCategory(7n);
   const [, ...lines] = await readLogLines(store);
   const read = lines.map((line) => readEvent(EARLIER, new TextEncoder().encode(line)));
   const messages = read.map((it) => it instanceof MalformedEventError ? it.message : it.type);
   const messageOf = (schema: string) =>
-    `A newer version wrote the line: its schema urn:animal-store:${schema}:6.0 needs version 6.0`;
+    `A newer release wrote the line: its schema urn:animal-store:${schema}:6.0 needs release 6.0`;
   const schemas = ["category-named", "category-removed"];
   assertEquals(messages, ["PetCreated", ...schemas.map(messageOf)]);
 });

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, int64Of, parseExactJson } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN, int64Of, parseExactJson } from "eventstore-less/int64";
 import { assertEquals, assertThrows } from "@std/assert";
 
 const NUMBERS: [sources: string[], value: bigint | undefined][] = [

@@ -1,4 +1,4 @@
-import { packLines, unpackLines } from "eventstore-less";
+import { packLines, unpackLines } from "../../src/eventstore_less/encoding/pack_lines.ts";
 import { assertEquals } from "@std/assert";
 
 const encoder = new TextEncoder();

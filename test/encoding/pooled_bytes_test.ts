@@ -1,4 +1,5 @@
-import { encodeUtf8Pooled, pooledBytes } from "eventstore-less";
+import { encodeUtf8Pooled } from "eventstore-less/parts";
+import { pooledBytes } from "../../src/eventstore_less/encoding/pooled_bytes.ts";
 import { assertEquals } from "@std/assert";
 
 Deno.test("pooled bytes keep their content, whatever is made after them", () => {

@@ -1,7 +1,7 @@
 /** Follows every field of NewPet from a request through the log and back, so that no field is dropped. */
 
 import { audit, replay, restore, verifyExport } from "../support/tools.ts";
-import { parseExactJson } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";

@@ -3,7 +3,7 @@
  * no refinements, so it stores what the newer version must refuse.
  */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { addFields } from "../support/add_fields.ts";

@@ -4,7 +4,8 @@
  *     deno task faults --flips 3000 [--pets 60] [--seed N]
  */
 
-import { type Runtime, systemRuntime } from "eventstore-less";
+import type { Runtime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../src/application.ts";
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { splitLines } from "../../src/eventstore_less/log/lines.ts";

@@ -5,7 +5,7 @@
  */
 
 import { auditLog } from "../support/tools.ts";
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../src/application.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs";

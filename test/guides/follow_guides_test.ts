@@ -3,7 +3,7 @@
  * operation, a field, an event with a field and a member of its own, and a kind of subjects, `test/visits`.
  */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cp } from "node:fs/promises";
 import type { Pet } from "../../events/pet.ts";
@@ -118,9 +118,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
     });
 
     await test.step("after that, the copy is sound", async () => {
-      for (const file of ["src/settings/version.ts", "src/eventstore_less/deno.json"]) {
-        await edit(file, [VERSION, "99.1.0"]);
-      }
+      await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
       const manual = await Deno.readTextFile(`${project}/src/http/README.md`);
       const [firstOperation] = /\n\| 4\.1 .*\n/.exec(manual)!;
       const afterFields = "\n(1) A client does not send it.";
@@ -169,17 +167,19 @@ async function addOperation(project: string): Promise<void> {
 
 /** Adds the folder of the kind, and three lines with their imports. */
 async function addKind(project: string): Promise<void> {
-  for (
-    const name of ["visits", "described_visits", "book_visit", "list_visits", "visit_operations"]
-  ) {
-    await cp(`${ROOT}test/visits/${name}.ts`, `${project}/src/visits/${name}.ts`);
+  for (const folder of ["events", "src"]) {
+    await cp(`${ROOT}test/visits/${folder}`, `${project}/${folder}`, { recursive: true });
   }
   await editFile(`${project}/src/visits/visits.ts`, [['release: "6.1"', 'release: "99.1"']]);
   const lastImport = 'import { API_KEYS } from "./keys/api_keys.ts";\n';
-  const added = 'import { type VisitEventBody, VISITS } from "./visits/visits.ts";\n';
+  const added = 'import { VISITS } from "./visits/visits.ts";\n';
   await editFile(`${project}/src/application.ts`, [
     [lastImport, lastImport + added],
-    ["COLLECTIONS = [PETS,", "COLLECTIONS = [VISITS, PETS,"],
+    ["collections: [PETS,", "collections: [VISITS, PETS,"],
+  ]);
+  const lastBody = 'import type { PetEventBody } from "./pet_event.ts";\n';
+  await editFile(`${project}/events/all_events.ts`, [
+    [lastBody, `${lastBody}import type { VisitEventBody } from "./visit.ts";\n`],
     ["EventBody = PetEventBody |", "EventBody = VisitEventBody | PetEventBody |"],
   ]);
   const ofEvents = 'import { type EventsDeps, listEvents } from "./events.ts";\n';

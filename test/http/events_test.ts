@@ -1,6 +1,6 @@
 /** The operation `listEvents`: events of pets as batches, and as an event stream. */
 
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { assert, assertEquals } from "@std/assert";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { assert, assertEquals } from "@std/assert";
 import { issueApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";

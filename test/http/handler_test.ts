@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
@@ -51,7 +52,7 @@ Deno.test("a store with a lost or older head gets 503, not an empty catalogue", 
     await service.send("/v1/pets");
     const mutation: Mutation = damagedHead === undefined
       ? { type: "delete", key: HEAD_KEY }
-      : { type: "set", key: HEAD_KEY, value: encodeHead(damagedHead) };
+      : { type: "set", key: HEAD_KEY, value: encodeHead(APPLICATION, damagedHead) };
     await commit(service.store, [mutation]);
     // The head before the damage is still taken for the newest.
     const unavailable = { status: 503, code: "store_unavailable" };

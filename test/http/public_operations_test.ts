@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService } from "../support/test_service.ts";

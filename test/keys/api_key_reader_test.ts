@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import type { Head } from "../../src/eventstore_less/definitions.ts";
 import { issuedRecordKey, stateRecordKey } from "../../src/keys/record_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";

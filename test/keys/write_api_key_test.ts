@@ -11,7 +11,7 @@ import {
 } from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
-import { VERSION } from "../../src/settings/version.ts";
+import { versionLine } from "../../scripts/cli/version_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { startOn, startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
@@ -190,7 +190,7 @@ test("Without a command and with --help the program lists its commands, and refu
   for (const [name, { title }] of Object.entries(COMMANDS)) {
     assertEquals(list.includes(`  ${name.padEnd(7)}   ${title}\n`), name !== "dev", name);
   }
-  assertEquals(await program.expect(["--version"]), `Animal Store ${VERSION}\n`);
+  assertEquals(await program.expect(["--version"]), `${versionLine()}\n`);
   const refusals: [args: string[], line: string, env?: Record<string, string>][] = [
     [["feed"], 'Unknown command "feed"; see --help'],
     [["constructor"], 'Unknown command "constructor"; see --help'],

@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";

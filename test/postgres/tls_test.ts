@@ -1,4 +1,4 @@
-import { reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import { assertMatch } from "@std/assert";
 import { makeCertificates } from "../support/certificates.ts";
 import { openDatabase, POSTGRES, PostgresServer } from "../support/postgres_server.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { APPLICATION } from "../../src/application.ts";
-import { createInstance } from "../../src/eventstore_less/instance.ts";
+import { EventStore } from "../../src/eventstore_less/event_store.ts";
 import { HEAD_KEY, TURN_REQUESTS } from "../../src/eventstore_less/keyspace.ts";
 import { systemRuntime } from "../../src/eventstore_less/runtime/system_runtime.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
@@ -43,11 +43,7 @@ async function share(loads: readonly Load[]) {
     };
     const opened = await openDatabase(url);
     const store = faultyStore(opened, { onGet, onList: delayed, onCommit: delayed });
-    const { appender } = createInstance({
-      application: APPLICATION,
-      store,
-      runtime: systemRuntime,
-    });
+    const { appender } = new EventStore(APPLICATION, store);
     await sleep(startsAtMs);
     const actor = systemRuntime.newId();
     const runClient = async () => {

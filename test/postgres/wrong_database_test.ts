@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
+import { callCommandsBy } from "../../src/runtime/words.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
@@ -12,6 +13,9 @@ import { until } from "../support/until.ts";
 const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
+
+// The messages are those that operators read.
+callCommandsBy(undefined);
 
 const ISSUE = ["keys", "issue", "--label", "first"];
 
@@ -45,7 +49,7 @@ test("a schema of another version, and a database in which nothing was written y
   await server().sql("update animal_store.schema_version set version = 9", database);
   await expectRefused(
     address,
-    "has version 9, of the newer version 9; use that version or a later one",
+    "has the newer version 9, and this program knows version 6; use a newer program",
   );
   await server().sql("update animal_store.schema_version set version = 1", database);
   await expectRefused(address, "its schema animal_store has version 1, of an older version");

@@ -1,4 +1,4 @@
-import { BoundedCache } from "eventstore-less";
+import { BoundedCache } from "eventstore-less/parts";
 import { assertEquals } from "@std/assert";
 
 const lengthOf = (text: string) => text.length;

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { INTERVAL_MS, limitedLogger, REQUESTS_LIMIT } from "../../src/runtime/limited_logger.ts";
 import type { LogEvent } from "../../src/runtime/log_events.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 function open() {
   const runtime = new FakeRuntime();

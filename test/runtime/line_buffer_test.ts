@@ -5,7 +5,7 @@ import {
   REQUEST_BUFFER_BYTES,
   WRITE_BYTES,
 } from "../../src/runtime/line_buffer.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 /** A line buffer, what its reader has read, and a reader that can stop. */
 function open() {

@@ -1,4 +1,5 @@
-import { sleep, systemRuntime } from "eventstore-less";
+import { sleep } from "eventstore-less/parts";
+import { systemRuntime } from "eventstore-less/startup";
 import { assert, assertEquals } from "@std/assert";
 
 Deno.test("setTimer() calls each callback once, not early, unless it was cancelled", async () => {

@@ -5,7 +5,7 @@ import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES, type RequestHandler } from "../../src/runtime/service_request.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { LINUX, permissions, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { IS_ON_NODE, ON_DENO } from "../support/programs.ts";
 import { connect } from "../support/raw_connection.ts";

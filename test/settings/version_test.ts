@@ -1,11 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { APPLICATION } from "../../src/application.ts";
-import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 import { VERSION } from "../../src/settings/version.ts";
-
-Deno.test("the package of the engine has the version of the program", () => {
-  assertEquals(engine.version, VERSION);
-});
 
 /** The versions of schemas before format 6, when they were not named after releases. No version is added here. */
 const NUMBERED: Record<string, string[]> = {

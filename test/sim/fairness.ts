@@ -14,7 +14,7 @@ import type {
 import type { Command } from "../../src/eventstore_less/append/command.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
-import { createInstance, type Instance } from "../../src/eventstore_less/instance.ts";
+import { EventStore, type Instance } from "../../src/eventstore_less/event_store.ts";
 import { ModelStore } from "./model_store.ts";
 import { Node } from "./node.ts";
 import { Simulation } from "./simulation.ts";
@@ -145,7 +145,7 @@ export async function shareStore(
       return apply();
     };
     const counted = faultyStore(store.clientOf(node, slowness), { onGet });
-    const instance = createInstance({ application: APPLICATION, store: counted, runtime: node });
+    const instance = new EventStore(APPLICATION, counted, { runtime: node });
     simulation.after(startsAtMs, () => {
       runClients(simulation, instance, node, load, times, measurement);
     });

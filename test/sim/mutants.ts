@@ -68,7 +68,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       Preparation: ["this.last = last ?? this.last;", ""],
     },
     "a command is decided with an API key that was revoked while it is prepared": {
-      Preparation: ["|| changesApiKey", ""],
+      Preparation: ["|| endsCommit", ""],
     },
   },
   "src/eventstore_less/store/commit_until_known.ts": {
@@ -258,25 +258,27 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
   },
-  "src/keys/write_with_key.ts": {
+  "src/eventstore_less/event_command.ts": {
     "an Idempotency-Key is not looked up again after the head changed": {
-      prepareWrite: [
+      prepareCommand: [
         "const earlier =",
-        "const { looked } = inputs as any;\n(inputs as any).looked = true;\n" +
-        "const earlier = looked ? undefined :",
+        "const { looked } = command as any;\n(command as any).looked = true;\n" +
+        "const earlier = looked ? [] :",
       ],
     },
+    "a repeated removal is not found": {
+      commandOf: [
+        "if (earlier.length > 0) return [];",
+        'if (earlier.length > 0 && earlier[0].type !== "PetRemoved") return [];',
+      ],
+    },
+  },
+  "src/keys/write_with_key.ts": {
     "a write is authorized by the clock alone, which may have been set back": {
-      prepareWrite: ["Math.max(runtime.now(), eventTimeMs)", "runtime.now()"],
+      authorize: ["Math.max(runtime.now(), Date.parse(time))", "runtime.now()"],
     },
     "a duplicate response is given for a different request": {
       expectOutcome: ["if (rule.isOutcome(earlier))", "if (true)"],
-    },
-    "a repeated removal is not found": {
-      writeWithKey: [
-        "if (prepared.earlier !== undefined) return [];",
-        'if (prepared.earlier !== undefined && prepared.earlier.type !== "PetRemoved") return [];',
-      ],
     },
   },
   "src/animals/write_pet.ts": {
@@ -297,12 +299,12 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/projections/project.ts": {
     "an Idempotency-Key is not recorded": {
-      project: ["event.idempotencyKey !== undefined", "false"],
+      projectOne: ["event.idempotencyKey === undefined", "true"],
     },
     "the Idempotency-Key of a removal is not recorded": {
-      project: [
-        "event.idempotencyKey !== undefined",
-        'event.idempotencyKey !== undefined && event.type !== "PetRemoved"',
+      projectOne: [
+        "event.idempotencyKey === undefined",
+        'event.idempotencyKey === undefined || event.type === "PetRemoved"',
       ],
     },
   },
@@ -334,9 +336,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       apiKeyPositionOf: ["types.ApiKeyRevoked?.last ?? 0", "0"],
     },
   },
-  "src/eventstore_less/idempotency/earlier_event.ts": {
+  "src/eventstore_less/idempotency/earlier_events.ts": {
     "an Idempotency-Key never expires": {
-      findEarlierEvent: [
+      findEarlierEvents: [
         "Date.parse(decodeRecord(application, entry).expiresAt) <= timeMs",
         "false",
       ],

@@ -71,7 +71,7 @@ export const PORT_FAULTS: Record<string, Inject> = {
   }),
   "a command is not prepared again after the head changed": withCommands((command) => {
     let prepared: ReturnType<typeof command.prepare> | undefined;
-    return { ...command, prepare: (base) => prepared ??= command.prepare(base) };
+    return { ...command, prepare: (base, notes) => prepared ??= command.prepare(base, notes) };
   }),
   "a pet is created after a key event within one commit": withCommands((command) => {
     return { ...command, endsCommit: undefined };

@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals } from "@std/assert";
 import { type FetchHandler, serveFetch } from "./fetch_from.ts";
 import { importTestPackage } from "./import_test_package.ts";

@@ -1,4 +1,5 @@
-import { objectEncoder, parseExactJson } from "eventstore-less/encoding";
+import { objectEncoder } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { sampleValuesOf } from "./sample_values.ts";

@@ -3,7 +3,7 @@ import { PetReader, type PetReaderDeps } from "../../src/animals/pet_reader.ts";
 import { PetIndexReader } from "../../src/animals/pet_index_reader.ts";
 import { HeadReader } from "../../src/eventstore_less/log/head_reader.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "./fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 /** A reader of pets without limits, whose clock stands still. */
 export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {

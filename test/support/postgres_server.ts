@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";

@@ -1,6 +1,6 @@
 /** Stores of real processes, named by a path or by the URL of a database. */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../src/application.ts";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
 import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import type { EventBody } from "../../events/all_events.ts";
 import { APPLICATION } from "../../src/application.ts";
 import type { EventMetadata } from "../../src/eventstore_less/definitions.ts";

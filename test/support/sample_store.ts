@@ -6,7 +6,7 @@ import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { createService } from "../../src/service.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "./fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 
 /** Numbers of lines in the records of a store, repeated: the service shares commits as it happens. */

@@ -1,6 +1,6 @@
 /** Values that schemas accept, made from the schemas alone. */
 
-import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { z } from "zod";
 
 /** Texts of each form that the schemas ask for. The first ones are hard to keep. */

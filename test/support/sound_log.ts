@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { assertEquals } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";

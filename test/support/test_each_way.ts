@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../src/application.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";

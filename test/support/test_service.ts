@@ -1,4 +1,4 @@
-import { parseExactJson } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { RequestHandler } from "../../src/runtime/service_request.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
@@ -6,7 +6,7 @@ import { createService, type Service, type ServiceOptions } from "../../src/serv
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
-import { FakeRuntime } from "./fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { fetchFrom, type FetchHandler } from "./fetch_from.ts";
 import { type FaultyStore, faultyStore } from "./faulty_store.ts";
 

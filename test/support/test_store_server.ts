@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";

@@ -1,5 +1,6 @@
 import { cp, glob } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -26,13 +27,21 @@ export async function withProjectCopy<T>(
   }
 }
 
-/** Imports a module of a copy, so that it uses only modules of the copy: `eventstore-less/…` names those of this project. */
+/**
+ * Imports a module of a copy, so that it uses only modules of the copy: `eventstore-less` names those of this project. The
+ * names of the packages of the engine hold only in its folder.
+ */
 export async function importFromCopy<Module>(project: string, path: string): Promise<Module> {
   for await (const file of glob(`${project}/{events,scripts,src}/**/*.ts`)) {
     const text = await Deno.readTextFile(file);
-    const bound = text.replace(/"eventstore-less\/[^"]+"/g, (quoted) => {
-      const url = import.meta.resolve(JSON.parse(quoted));
-      return JSON.stringify(url.replace(ROOT, `${project}/`));
+    const bound = text.replace(/(?<=(?:from|import) |import\()"([^"]+)"/g, (quoted, name) => {
+      if (/^eventstore-less(?:\/|$)/.test(name)) {
+        return JSON.stringify(import.meta.resolve(name).replace(ROOT, `${project}/`));
+      }
+      const prefix = Object.keys(engine.imports).find((it) => name === it || name.startsWith(it));
+      if (prefix === undefined) return quoted;
+      const target = engine.imports[prefix as keyof typeof engine.imports];
+      return JSON.stringify(target + name.slice(prefix.length));
     });
     if (bound !== text) await Deno.writeTextFile(file, bound);
   }

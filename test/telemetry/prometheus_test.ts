@@ -3,7 +3,7 @@ import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } f
 import { VERSION } from "../../src/settings/version.ts";
 import { prometheus } from "../../src/telemetry/prometheus.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { FakeRuntime } from "../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { freePort } from "../support/free_port.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";

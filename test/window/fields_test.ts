@@ -1,4 +1,4 @@
-import { parseExactJson } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { assert, assertEquals } from "@std/assert";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import {

@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";

@@ -1,6 +1,6 @@
 /** Parses the body of a request by its schema. A message names the fields, and repeats no value. */
 
-import { parseExactJson } from "eventstore-less/encoding";
+import { parseExactJson } from "eventstore-less/int64";
 import { z } from "zod";
 import { HttpError, quoted } from "../errors.ts";
 

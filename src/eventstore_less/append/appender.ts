@@ -1,4 +1,4 @@
-/** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/README.md explains it. */
+/** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/internals.md explains it. */
 
 import { assertNever } from "../encoding/assert_never.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
@@ -211,7 +211,7 @@ export class Appender<EventBody extends Body = Body> {
   #followWithPreparations(batch: Batch): void {
     const prepared = this.#commands().filter(({ preparation }) => preparation !== undefined);
     if (prepared.length === 0) return;
-    const effects = effectsOf(this.deps.application, batch);
+    const effects = effectsOf(batch);
     for (const { preparation } of prepared) preparation!.follow(effects);
   }
 

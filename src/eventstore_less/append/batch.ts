@@ -1,28 +1,40 @@
 import type { Application } from "../application.ts";
-import type { Head, RecordedEvent, RecordedLine } from "../definitions.ts";
+import type { Head, ProjectionRecord, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { encodeEvent, subjectOf } from "../log/event.ts";
 import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
+import { HEAD_KEY, isProjectionKey, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
-import { project } from "../projections/project.ts";
+import { projectOne, withoutReplaced } from "../projections/project.ts";
+import { CHECKSUM_BYTES } from "../store/checksum.ts";
 import { sealCommit } from "../store/commit_size.ts";
-import type { Mutation, SetMutation, StoreLimits } from "../store/store.ts";
+import {
+  type Mutation,
+  type SetMutation,
+  type StoreLimits,
+  VALUE_BYTES_LIMIT,
+} from "../store/store.ts";
 import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
 import type { Command } from "./command.ts";
 import type { Effects } from "./preparation.ts";
 import type { QueuedCommand } from "./queued_command.ts";
-import { expectShortLine, expectStorable } from "./storable_data.ts";
+import { expectShortLine, expectStorable, InvalidEventError } from "./storable_data.ts";
+import { WrittenKeys } from "./written_keys.ts";
 
-/** An event, its line, and the SHA-256 (hex) of the line. */
-interface HashedLine extends RecordedLine {
+/** Longest content of a record, in bytes. */
+const RECORD_LIMIT_BYTES = VALUE_BYTES_LIMIT - CHECKSUM_BYTES;
+
+/** An event with its subject, its line, the SHA-256 (hex) of the line, and the records that follow from it. */
+interface PlannedLine extends RecordedLine {
+  subject: string;
   hash: string;
+  records: readonly ProjectionRecord[];
 }
 
 /** The outcome of a command if the head is still the base of its plan. Unless it `waits`, the plan must be confirmed. */
 export type Fate =
-  | { kind: "adds"; prepared: unknown; lines: readonly HashedLine[] }
+  | { kind: "adds"; prepared: unknown; lines: readonly PlannedLine[] }
   | { kind: "adds_nothing"; prepared: unknown }
   | { kind: "refused"; reason: unknown }
   /** It is planned again. `storeError` says that the store failed before the command could be decided. */
@@ -43,6 +55,8 @@ export interface Batch {
   members: readonly Member[];
   next: Head;
   lines: readonly RecordedLine[];
+  /** The records that the lines write or remove, in their order. */
+  records: ProjectionRecord[];
   /** The first log record of the batch. If the store holds exactly this value, the batch landed. */
   firstLogRecord: SetMutation;
   mutations: Mutation[];
@@ -76,7 +90,7 @@ export function planBatch(
   try {
     return { base, ...sealMost(application, limits, base, planned, members) };
   } catch (reason) {
-    // The records of the commit cannot be made. This is a defect, so it is not worth a search for the member that causes it.
+    // Each member was planned, but the commit cannot be made. This is a defect, so it is not worth a search.
     const refused = members.map(({ queued }): Planned => {
       return { queued, fate: { kind: "refused", reason } };
     });
@@ -85,18 +99,17 @@ export function planBatch(
 }
 
 /** What a batch changes for commands that were prepared before it. */
-export function effectsOf(
-  application: Application,
-  { base, members, next, lines }: Batch,
-): Effects {
+export function effectsOf({ base, members, next, records }: Batch): Effects {
   const commands = members.map(({ queued }) => queued.command);
+  const lines = members.flatMap(({ fate }) => fate.lines);
   return {
     base,
     next,
-    lastEvents: new Map(lines.map(({ event }) => [subjectOf(application, event), event])),
+    lastEvents: new Map(lines.map(({ subject, event }) => [subject, event])),
     idempotencyKeys: new Set(commands.map(({ idempotencyKey }) => idempotencyKey)),
     groups: new Set(commands.map(({ group }) => group)),
-    changesApiKey: commands.some(({ endsCommit }) => endsCommit),
+    endsCommit: commands.some(({ endsCommit }) => endsCommit),
+    written: new WrittenKeys(records),
   };
 }
 
@@ -111,6 +124,8 @@ function decideAll(
   const head = draftOf(base.head);
   const lastEvents = new Map<string, RecordedEvent>();
   const idempotencyKeys = new Set<string>();
+  const records: ProjectionRecord[] = [];
+  const written = new WrittenKeys(records);
   let bytes = 0;
   let isClosed = false;
   for (const queued of candidates) {
@@ -120,16 +135,18 @@ function decideAll(
     if (preparation?.result === undefined) continue;
     const { subject, idempotencyKey, endsCommit = false } = queued.command;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
-    if (isClosed || isKeyUsed) continue;
+    if (isClosed || isKeyUsed || preparation.hasReadAnyOf(written)) continue;
     const lastInCommit = subject === undefined ? undefined : lastEvents.get(subject);
     const lastOfSubject = lastInCommit ?? preparation.last;
-    const fate = decide(application, head, queued.command, preparation.result, lastOfSubject);
+    const before = { head, lastEvents };
+    const fate = decide(application, before, queued.command, preparation.result, lastOfSubject);
     planned.push({ queued, fate });
     if (fate.kind !== "adds") continue;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
-    for (const { event, line, hash } of fate.lines) {
+    for (const { event, line, hash, subject: changed, records: ofLine } of fate.lines) {
       addEvent(application, head, event, hash);
-      lastEvents.set(subjectOf(application, event), event);
+      lastEvents.set(changed, event);
+      for (const record of ofLine) records.push(record);
       bytes += line.length;
     }
     // More lines never fit.
@@ -138,15 +155,21 @@ function decideAll(
   return planned;
 }
 
-/** Decides a prepared command on `head`, after the last event of its subject since it was prepared. */
+/** The head and the last event of each subject, with the events that a commit has so far. */
+interface BeforeCommand {
+  head: Head;
+  lastEvents: ReadonlyMap<string, RecordedEvent>;
+}
+
+/** Decides a prepared command after the last event of its subject since it was prepared. */
 function decide(
   application: Application,
-  head: Head,
+  before: BeforeCommand,
   command: Command,
   preparation: PromiseSettledResult<unknown>,
   lastOfSubject: RecordedEvent | undefined,
 ): Fate {
-  const fate = decideAlone(application, head, command, preparation, lastOfSubject);
+  const fate = decideAlone(application, before, command, preparation, lastOfSubject);
   if (fate.kind === "adds" || lastOfSubject === undefined) return fate;
   // It has read the records as they were before that event.
   return { kind: "waits" };
@@ -154,7 +177,7 @@ function decide(
 
 function decideAlone(
   application: Application,
-  head: Head,
+  before: BeforeCommand,
   command: Command,
   preparation: PromiseSettledResult<unknown>,
   lastOfSubject: RecordedEvent | undefined,
@@ -162,9 +185,9 @@ function decideAlone(
   if (preparation.status === "rejected") return fateAfterFailure(preparation.reason);
   const prepared = preparation.value;
   try {
-    const events = command.decide(head, prepared, lastOfSubject);
+    const events = command.decide(before.head, prepared, lastOfSubject);
     if (events.length === 0) return { kind: "adds_nothing", prepared };
-    return { kind: "adds", prepared, lines: linesAfter(application, head, events) };
+    return { kind: "adds", prepared, lines: linesAfter(application, before, events) };
   } catch (reason) {
     return { kind: "refused", reason };
   }
@@ -176,24 +199,57 @@ function fateAfterFailure(reason: unknown): Fate {
   return hasStoreFailed ? { kind: "waits", storeError: reason } : { kind: "refused", reason };
 }
 
-/** The lines of decided events, each with the hash of the line before it. */
+/**
+ * The lines of decided events, each with the hash of the line before it. Throws if the log or the store could not hold
+ * one of them, so that only its command is refused.
+ */
 function linesAfter(
   application: Application,
-  head: Head,
+  { head, lastEvents }: BeforeCommand,
   events: ReturnType<Command["decide"]>,
-): HashedLine[] {
-  const lines: HashedLine[] = [];
+): PlannedLine[] {
+  const lines: PlannedLine[] = [];
   let { position, lastHash: previousHash } = head;
   for (const decided of events) {
     expectRightClock(decided.time);
     position++;
     const event = expectStorable(application, { ...decided, position, previousHash });
+    const subject = subjectOf(application, event);
+    if (application.events[event.type].isFirst && lastEvents.has(subject)) {
+      throw notFirstError(event.type, subject, lastEvents.get(subject)!.position);
+    }
     const line = encodeUtf8Pooled(encodeEvent(application, event));
     expectShortLine(event, line);
     previousHash = sha256Hex(line);
-    lines.push({ event, line, hash: previousHash });
+    const records = projectOne(application, { event, line });
+    for (const record of records) expectWritable(application, event.type, record);
+    lines.push({ event, line, subject, hash: previousHash, records });
   }
   return lines;
+}
+
+/** The error about an event that would be the first one of a subject, although the subject has events. */
+export function notFirstError(
+  type: string,
+  subject: string,
+  position: number,
+): InvalidEventError {
+  const has = `${subject} has an event at position ${position}`;
+  return new InvalidEventError(
+    `${type} must be the first event of its subject, but ${has}: the command must name the subject and look at its last event`,
+  );
+}
+
+function expectWritable(application: Application, type: string, record: ProjectionRecord): void {
+  const { key, content } = record;
+  if (!isProjectionKey(application, key)) {
+    const fault = `which no kind of the application has: ${JSON.stringify(key)}`;
+    throw new InvalidEventError(`${type} makes a record with a key ${fault}`);
+  }
+  const bytes = content?.length ?? 0;
+  if (bytes <= RECORD_LIMIT_BYTES) return;
+  const fault = `of ${bytes} bytes, but at most ${RECORD_LIMIT_BYTES} fit`;
+  throw new InvalidEventError(`${type} makes a record ${fault}`);
 }
 
 /** Makes a batch of as many members as fit. Later commands wait, because they were decided on events that it leaves out. */
@@ -221,12 +277,13 @@ function seal(application: Application, base: HeadEntry, members: readonly Membe
   const next = draftOf(base.head);
   for (const { event, hash } of lines) addEvent(application, next, event, hash);
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
+  const records = withoutReplaced(application, lines, lines.flatMap((it) => it.records));
   const mutations: Mutation[] = [
     ...logRecords,
-    ...projectionMutations(generation, project(application, lines)),
-    { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+    ...projectionMutations(generation, records),
+    { type: "set", key: HEAD_KEY, value: encodeHead(application, next) },
   ];
-  return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };
+  return { base, members, next, lines, records, firstLogRecord: logRecords[0], mutations };
 }
 
 /** Throws unless the lines of a commit follow a head without a gap. */

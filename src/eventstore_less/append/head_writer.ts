@@ -1,5 +1,6 @@
 /** The commits of an instance that replace the head, and what follows if the file of the store cannot be written. */
 
+import type { Application } from "../application.ts";
 import type { Head } from "../definitions.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
@@ -32,6 +33,7 @@ interface HeadChange {
 }
 
 export interface HeadWriterDeps {
+  application: Application;
   heads: HeadReader;
   report: Logger;
   runtime: Runtime;
@@ -113,14 +115,15 @@ export class HeadWriter {
 
   /** Writes the head unchanged. Without a head, it commits a record that is never stored. */
   async #probe(): Promise<void> {
-    const { heads, store } = this.#deps;
+    const { application, heads, store } = this.#deps;
     const base = await heads.read();
     if (base.versionstamp === null) {
       await store.commit(WRITE_PROBE);
       this.#noteWritable();
       return;
     }
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
+    const value = encodeHead(application, base.head);
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
     await this.#commit({ base, next: base.head, mutations });
   }
 }

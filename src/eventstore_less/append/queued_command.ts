@@ -15,7 +15,7 @@ export class QueuedCommand {
   /** Whether its plan waits until it is prepared, however long that takes. */
   isAwaited = false;
   #settlers = Promise.withResolvers<Appended>();
-  readonly outcome = this.#settlers.promise;
+  readonly outcome: Promise<Appended> = this.#settlers.promise;
 
   constructor(command: Command, deadline: number) {
     this.command = command;

@@ -1,4 +1,4 @@
-/** How an instance that loses every commit asks the others for a turn: "Several instances" in eventstore_less/README.md explains it. */
+/** How an instance that loses every commit asks the others for a turn: "Several instances" in eventstore_less/internals.md explains it. */
 
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import type { Runtime } from "../runtime/runtime.ts";

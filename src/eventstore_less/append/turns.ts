@@ -1,4 +1,4 @@
-/** How instances share one log: "Several instances" in eventstore_less/README.md explains it. */
+/** How instances share one log: "Several instances" in eventstore_less/internals.md explains it. */
 
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Runtime, sleep } from "../runtime/runtime.ts";

@@ -1,8 +1,14 @@
 export const LINE_FEED = 10;
 
+/** Some lines in one value, and their number. */
+export interface PackedLines {
+  count: number;
+  value: Uint8Array;
+}
+
 /** Packs lines without line feeds into as few values of at most `limit` bytes as possible. A longer line is alone. */
-export function packLines(lines: readonly Uint8Array[], limit: number) {
-  const packed: { count: number; value: Uint8Array }[] = [];
+export function packLines(lines: readonly Uint8Array[], limit: number): PackedLines[] {
+  const packed: PackedLines[] = [];
   let first = 0;
   let bytes = 0;
   for (let index = 0; index <= lines.length; index++) {

@@ -19,10 +19,12 @@ export const SEGMENT_LENGTH = 256;
 const SEGMENTS_LIMIT = 8;
 
 /** Digits of the position and of the hash of a line in an id. */
-const { length: POSITION_DIGITS } = sequenceOf(0);
+const POSITION_DIGITS = sequenceOf(0).length;
 const HASH_DIGITS = 16;
 
-export const FEED_ID_PATTERN = new RegExp(`^\\d{${POSITION_DIGITS}}-[0-9a-f]{${HASH_DIGITS}}$`);
+export const FEED_ID_PATTERN: RegExp = new RegExp(
+  `^\\d{${POSITION_DIGITS}}-[0-9a-f]{${HASH_DIGITS}}$`,
+);
 
 /** A place in the log: a line that a client has read or passed, or the beginning. */
 export interface Place {

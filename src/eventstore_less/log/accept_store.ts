@@ -2,7 +2,7 @@
 
 import type { Application } from "../application.ts";
 import type { Head, RecordedEvent } from "../definitions.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
 import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
@@ -20,7 +20,7 @@ export async function acceptAppends(application: Application, store: Store): Pro
   // A wrong head would break the chain of hashes with the next commit, or give a subject the number of another one.
   const fault = await faultOfHead(application, store, head);
   if (fault === undefined) return;
-  throw new StoreRefusedError(`its head record is wrong: ${fault}; run ${commandName("audit")}`);
+  throw new StoreRefusedError(`its head record is wrong: ${fault}; run ${words().audit}`);
 }
 
 /** Accepts a store with a head, and an empty store. */
@@ -33,10 +33,10 @@ export async function acceptLog(application: Application, store: Store): Promise
   const record = decodeHeadRecord(application, entry?.value);
   if (record.kind === "head" && await isHeadBehind(application, store, record.head)) {
     const reason = "its log has lines after the head record";
-    throw new StoreRefusedError(`${reason}; run ${commandName("audit")}`);
+    throw new StoreRefusedError(`${reason}; run ${words().audit}`);
   }
   if (record.kind !== "foreign") return;
-  const advice = `run ${commandName("audit")}`;
+  const advice = `run ${words().audit}`;
   const damaged = `its head record is damaged, or not one of ${application.name}; ${advice}`;
   if (entry !== null) throw new StoreRefusedError(damaged);
   const [anyLine] = await store.list({ prefix: LOG_PREFIX }, { limit: 1 });
@@ -53,11 +53,11 @@ export async function acceptFilledLog(application: Application, store: Store): P
   if (position === 0) throw new StoreRefusedError(noStoreReason("it has no events"));
 }
 
-/** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */
+/** Accepts any data but an unfinished restore and what another application, format or release wrote, so that a tool can examine it. */
 export async function acceptUnlessRestoring(application: Application, store: Store): Promise<void> {
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(application, entry?.value);
-  if (record.kind === "other_format") throw new StoreRefusedError(record.message);
+  if (record.kind === "refused") throw new StoreRefusedError(record.message);
   if (record.kind !== "restore_mark") return;
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",

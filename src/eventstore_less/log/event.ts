@@ -18,7 +18,7 @@ import { escapeActor, isActor, unescapeActor } from "./actor.ts";
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf, VERSION } from "./line_text.ts";
 
 /** `previoushash` of the first line. */
-export const GENESIS_HASH = "0".repeat(64);
+export const GENESIS_HASH: string = "0".repeat(64);
 
 const decoder = new TextDecoder();
 
@@ -70,7 +70,7 @@ export function decodeEvent<EventBody extends Body>(
   line: string,
 ): Recorded<EventBody> {
   const match = application.linePattern.exec(line);
-  if (match === null) throw newerVersionErrorOf(application, line) ?? malformed(line);
+  if (match === null) throw otherProgramErrorOf(application, line) ?? malformed(line);
   // In the order of the groups of the pattern. With names for the groups, decoding takes 8 % longer.
   const [
     ,
@@ -111,15 +111,17 @@ export function decodeEvent<EventBody extends Body>(
   return event as Recorded<EventBody>;
 }
 
-/** The error about a line of another form, if the version of its schema says that a newer version wrote it. */
-function newerVersionErrorOf(
+/** The error about a line of another form, if another application or a newer release wrote it. */
+function otherProgramErrorOf(
   application: Application,
   line: string,
-): NewerVersionError | undefined {
-  const parsed = NewerLine.safeParse(tryParseJson(line));
+): MalformedEventError | undefined {
+  const parsed = AnyLine.safeParse(tryParseJson(line));
   if (!parsed.success) return undefined;
   const { source, type, sequence, dataschema, previoushash } = parsed.data;
-  if (source !== application.eventSource) return undefined;
+  if (source !== application.eventSource) {
+    return new OtherApplicationError(source, application.eventSource);
+  }
   const [, schema, version] = /^(.*):([^:]*)$/.exec(dataschema)!;
   if (schema !== schemaOf(application, type) || isKnownSchema(application, type, version)) {
     return undefined;
@@ -144,22 +146,34 @@ export class MalformedEventError extends Error {
   }
 }
 
-/** The version of the schema is the name of the release that added it, so the message can name that release. */
+/** A newer release of the application wrote the line. The version of a schema is the name of the release that added it. */
 export class NewerVersionError extends MalformedEventError {
   readonly position: number;
   readonly previousHash: string;
 
   constructor(schema: string, version: string, position: number, previousHash: string) {
     super(
-      `A newer version wrote the line: its schema ${schema}:${version} needs version ${version}`,
+      `A newer release wrote the line: its schema ${schema}:${version} needs release ${version}`,
     );
     this.position = position;
     this.previousHash = previousHash;
   }
 }
 
-/** The members by which a line of a newer version is recognised. Every version writes them. */
-const NewerLine = z.object({
+/** Another application wrote the line. */
+export class OtherApplicationError extends MalformedEventError {
+  /** How the sources differ, to follow a colon. */
+  readonly reason: string;
+
+  constructor(source: string, expected: string) {
+    const reason = `its source is ${source}, not ${expected}`;
+    super(`The line is of another application: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The members by which a line of a newer release or another application is recognised. All write them. */
+const AnyLine = z.object({
   source: z.string(),
   type: z.string(),
   sequence: z.string().regex(new RegExp(`^${SEQUENCE}$`)),
@@ -193,7 +207,7 @@ function malformed(line: string): MalformedEventError {
   return new MalformedEventError(`The line differs from ${form}`);
 }
 
-/** The subject of an event: `pets/7` for the pet with the id 7. */
+/** The subject of an event: `users/7` for the user with the id 7. */
 export function subjectOf(application: Application, { type, data }: Body): string {
   const { collection, id } = application.events[type];
   return `${collection}/${id(data)}`;
@@ -227,7 +241,7 @@ export function isLaterSchema(
   return versions.indexOf(version) > versions.indexOf(other);
 }
 
-/** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+/** The name of a type's schema, without the version: `urn:user-registry:user-created` for `UserCreated`. */
 export function schemaOf({ events, eventSource }: Application, type: string): string {
   return Object.hasOwn(events, type) ? events[type].schema : schemaNameOf(eventSource, type);
 }

@@ -1,6 +1,6 @@
 /** The head of the log: the record that every append checks and replaces. */
 
-import type { Application } from "../application.ts";
+import { type Application, compareVersions } from "../application.ts";
 import type { Counts, Head, RecordedEvent } from "../definitions.ts";
 import { z } from "zod";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
@@ -11,11 +11,10 @@ import { HEAD_KEY } from "../keyspace.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { otherVersionReason } from "../store/store_errors.ts";
+import { olderFormatReason } from "../store/store_errors.ts";
 import { GENESIS_HASH, isKnownSchema, isLaterSchema, schemaOf, schemaVersionOf } from "./event.ts";
-
-/** The version of the keyspace that this service reads and writes. */
-const STORE_FORMAT = 6;
+import { STORE_FORMAT, UPGRADED_FORMAT } from "./store_format.ts";
+import { earlierHead, upgradedHead } from "./upgraded_head.ts";
 
 const Count = z.int().min(0);
 
@@ -25,8 +24,10 @@ const TypeSummary = z.strictObject({
   last: z.int().min(1),
 });
 
+/** The head as it is stored: with the format and the application, by which others recognise the store. */
 const HeadRecord = z.strictObject({
   format: z.literal(STORE_FORMAT),
+  application: z.string(),
   position: Count,
   lastHash: Sha256Hex,
   types: z.record(z.string(), TypeSummary),
@@ -34,22 +35,27 @@ const HeadRecord = z.strictObject({
   generation: Count,
 }) satisfies z.ZodType<Head>;
 
-/** Members that earlier versions of this format wrote. They mean nothing, and the next write of the head drops them. */
-const FORMER_MEMBERS = ["removing", "lacksColumns"];
-
 /** The record that replaces the head while a log is restored into a store. */
-export const RestoreMark = z.strictObject({
+export interface RestoreMark {
+  format: "restore";
+  storeFormat: typeof STORE_FORMAT;
+  /** Id of the command run that wrote the mark last. */
+  run: string;
+  /** Position and hash of the last line of the log to restore. */
+  position: number;
+  lastHash: string;
+  /** The last position that the store already has. */
+  restored: number;
+}
+
+const RestoreMark = z.strictObject({
   format: z.literal("restore"),
   storeFormat: z.literal(STORE_FORMAT),
-  /** Id of the command run that wrote the mark last. */
   run: Ulid,
-  /** Position and hash of the last line of the log to restore. */
   position: z.int().min(1),
   lastHash: Sha256Hex,
-  /** The last position that the store already has. */
   restored: Count,
-});
-export type RestoreMark = z.infer<typeof RestoreMark>;
+}) satisfies z.ZodType<RestoreMark>;
 
 /** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
 export interface HeadEntry {
@@ -58,7 +64,6 @@ export interface HeadEntry {
 }
 
 export const EMPTY_HEAD: Head = {
-  format: STORE_FORMAT,
   position: 0,
   lastHash: GENESIS_HASH,
   types: {},
@@ -71,7 +76,7 @@ export async function readHead(application: Application, store: Store): Promise<
   return headEntryOf(application, await store.get(HEAD_KEY));
 }
 
-/** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` until a restore ends. */
+/** Throws `ForeignStoreError` if this version cannot read the record, `store_unavailable` until a restore ends. */
 export function headEntryOf(application: Application, entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   const record = decodeHeadRecord(application, entry.value);
@@ -81,7 +86,7 @@ export function headEntryOf(application: Application, entry: StoreEntry | null):
       return { head: record.head, versionstamp: entry.versionstamp };
     case "restore_mark":
       throw new ServiceError(code, "A log is being restored into the store");
-    case "other_format":
+    case "refused":
       throw new ForeignStoreError(code, `The store cannot be used: ${record.message}`);
     case "foreign":
       throw new ForeignStoreError(
@@ -93,20 +98,35 @@ export function headEntryOf(application: Application, entry: StoreEntry | null):
   }
 }
 
-export function encodeHead(head: Head | RestoreMark): Uint8Array {
-  return withChecksum(HEAD_KEY, encodeJson(head));
+export function encodeHead(application: Application, head: Head): Uint8Array {
+  const record = { format: STORE_FORMAT, application: application.name, ...head };
+  return withChecksum(HEAD_KEY, encodeJson(record));
 }
 
-/** Whether a record of a head has the bytes that this version writes, or that an earlier one of the same format wrote. */
+export function encodeRestoreMark(mark: RestoreMark): Uint8Array {
+  return withChecksum(HEAD_KEY, encodeJson(mark));
+}
+
+/** Whether a record of a head has the bytes that this version writes, or that one of the format before wrote. */
 export function isAsWritten(application: Application, value: unknown): boolean {
+  const decoded = decodeHeadRecord(application, value);
   const content = checkedContent({ key: HEAD_KEY, value });
-  if (content === undefined) return false;
+  if (decoded.kind !== "head" || content === undefined) return false;
   const record = decodeJson(content);
-  const head = HeadRecord.safeParse(fromEarlier(application, record));
-  if (!head.success) return false;
-  const former = Object.entries(record).filter(([name]) => FORMER_MEMBERS.includes(name));
-  const written = { ...head.data, counts: record.counts, ...Object.fromEntries(former) };
-  return bytesEqual(content, encodeJson(written));
+  if (record.format === STORE_FORMAT) {
+    return bytesEqual(value, encodeHead(application, decoded.head));
+  }
+  return bytesEqual(content, encodeJson(earlierHead(decoded.head, record)));
+}
+
+/** The format of a store, which stays the older one until the first commit. That of an empty store is the present one. */
+export async function readStoreFormat(store: Store): Promise<number> {
+  const entry = await store.get(HEAD_KEY);
+  if (entry === null) return STORE_FORMAT;
+  const content = checkedContent(entry);
+  return content !== undefined && decodeJson(content).format === UPGRADED_FORMAT
+    ? UPGRADED_FORMAT
+    : STORE_FORMAT;
 }
 
 /** A copy of a head, to which {@linkcode addEvent} adds events. */
@@ -156,7 +176,8 @@ function addTo(counts: Counts, name: string, change: number): void {
 type DecodedRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark }
-  | { kind: "other_format"; message: string }
+  /** Another application, another format or a newer release wrote it. The message says which, and what to do. */
+  | { kind: "refused"; message: string }
   | { kind: "foreign" };
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
@@ -164,37 +185,25 @@ export function decodeHeadRecord(application: Application, value: unknown): Deco
   try {
     const content = checkedContent({ key: HEAD_KEY, value });
     const record = content === undefined ? decodeUnchecked(value) : decodeJson(content);
-    const message = otherFormatReason(record);
-    if (message !== undefined) return { kind: "other_format", message };
+    const message = otherApplicationReason(application, record) ?? otherFormatReason(record);
+    if (message !== undefined) return { kind: "refused", message };
     if (content === undefined) return { kind: "foreign" };
     if (record.format === "restore") {
       return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     }
-    const newerMessage = newerSchemaReason(application, record);
-    if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
-    return { kind: "head", head: HeadRecord.parse(fromEarlier(application, record)) };
+    const newerMessage = newerReleaseReason(application, record);
+    if (newerMessage !== undefined) return { kind: "refused", message: newerMessage };
+    return { kind: "head", head: decodeHead(application, record) };
   } catch {
     return { kind: "foreign" };
   }
 }
 
-/** The record as this version writes it, if an earlier version of the same format wrote it. */
-function fromEarlier(
-  application: Application,
-  record: Record<string, unknown>,
-): Record<string, unknown> {
-  const members = Object.entries(record).filter(([name]) => !FORMER_MEMBERS.includes(name));
-  return {
-    ...Object.fromEntries(members),
-    counts: countsFromEarlier(application, record.counts as object),
-  };
-}
-
-/** The collection whose counts earlier versions wrote without a name, if the application had one. */
-function countsFromEarlier(application: Application, counts: object): object {
-  const isEarlier = Object.values(counts).some((count) => typeof count === "number");
-  const unnamed = application.collections.find(({ hadUnnamedCounts }) => hadUnnamedCounts)?.name;
-  return isEarlier && unnamed !== undefined ? { [unnamed]: counts } : counts;
+function decodeHead(application: Application, record: Record<string, unknown>): Head {
+  const isOlder = record.format === UPGRADED_FORMAT;
+  const current = isOlder ? upgradedHead(application, record) : record;
+  const { format: _, application: __, ...head } = HeadRecord.parse(current);
+  return head;
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */
@@ -202,32 +211,49 @@ function decodeUnchecked(value: unknown) {
   return typeof value === "string" ? JSON.parse(value) : decodeJson(value);
 }
 
+/** The reason to refuse a record that names another application; `undefined` if it does not. Format 6 names none. */
+function otherApplicationReason(
+  { name }: Application,
+  { application }: Record<string, unknown>,
+): string | undefined {
+  if (typeof application !== "string" || application === name) return undefined;
+  return `it is a store of ${application}, not of ${name}; use that program, or name another store`;
+}
+
 /** The reason to refuse a record that names another format; `undefined` if it does not. */
 function otherFormatReason({ format, storeFormat }: Record<string, unknown>): string | undefined {
-  if (format === "restore") {
-    if (storeFormat === STORE_FORMAT) return undefined;
-    return "it holds an unfinished restore of another version; use a new store";
-  }
-  if (!Number.isSafeInteger(format) || format === STORE_FORMAT) return undefined;
-  // The first number of a version is the format of its store.
-  const newer = format as number > STORE_FORMAT ? String(format) : undefined;
-  return otherVersionReason(`it has format ${format}`, newer);
+  if (format === "restore") return otherRestoreReason(storeFormat);
+  const isKnown = format === STORE_FORMAT || format === UPGRADED_FORMAT;
+  if (isKnown || !Number.isSafeInteger(format)) return undefined;
+  if (format as number < UPGRADED_FORMAT) return olderFormatReason(`it has format ${format}`);
+  return `it has the newer format ${format}, and this version knows stores up to format ` +
+    `${STORE_FORMAT}; use a version for format ${format}`;
+}
+
+function otherRestoreReason(storeFormat: unknown): string | undefined {
+  if (storeFormat === STORE_FORMAT) return undefined;
+  const format = storeFormat === undefined ? "an older format" : `format ${storeFormat}`;
+  return `it holds an unfinished restore of a version with ${format}; ` +
+    "finish it with that version, or restore the export into a new store";
 }
 
 /**
- * The reason to refuse a head that names a schema of events that this version does not know; `undefined` if it names
- * none. A newer version that adds to the head or to its counts must also add a schema version, or use another format.
+ * The reason to refuse a head with events of releases that this version does not know; `undefined` if it has none. A newer
+ * release that adds to the counts must also add a version of a schema.
  */
-function newerSchemaReason(
+function newerReleaseReason(
   application: Application,
   { types }: { types: Record<string, { version: string }> },
-) {
-  for (const [type, { version }] of Object.entries(types)) {
-    if (isKnownSchema(application, type, version)) continue;
-    const shown = `its log has events of the schema ${schemaOf(application, type)}:${version}`;
-    return otherVersionReason(shown, version);
-  }
+): string | undefined {
+  const unknown = Object.entries(types)
+    .filter(([type, { version }]) => !isKnownSchema(application, type, version))
+    .sort(([, one], [, other]) => compareVersions(one.version, other.version));
+  const latest = unknown.at(-1);
+  if (latest === undefined) return undefined;
+  const [type, { version }] = latest;
+  return `its log has events of the newer release ${version}, such as ` +
+    `${schemaOf(application, type)}:${version}; use release ${version} or a later one`;
 }
 
-/** The store was opened, but another program or another version of this one wrote its data. */
+/** The store was opened, but another application, another format or a newer release wrote its data. */
 export class ForeignStoreError extends ServiceError {}

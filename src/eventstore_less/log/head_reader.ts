@@ -1,4 +1,4 @@
-import { commandName, newFileName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import type { Application } from "../application.ts";
 import type { Head, ProjectionKey } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
@@ -28,7 +28,7 @@ export interface HeadSnapshot extends Snapshot {
   head: Head;
 }
 
-/** Reads the head, and shares fresh reads between callers, as "Freshness" in eventstore_less/README.md explains. */
+/** Reads the head, and shares fresh reads between callers, as "Freshness" in eventstore_less/internals.md explains. */
 export class HeadReader {
   #application: Application;
   #store: Store;
@@ -149,7 +149,7 @@ export class HeadReader {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
     const { position, lastHash: hash } = known.head;
-    const details = { reason, checkpoint: { position, hash }, remedy: remedyForLostHead() };
+    const details = { reason, checkpoint: { position, hash }, remedy: words().lostHead };
     this.#report("error", "head_lost", details);
     this.#isLost = true;
     throw new HeadLostError("store_unavailable", reason);
@@ -183,12 +183,4 @@ function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): strin
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;
   }
-}
-
-/** An audit without the checkpoint would find an older copy of a store sound. */
-function remedyForLostHead(): string {
-  const seen = newFileName("seen.json");
-  const audit = commandName(`audit --checkpoint ${seen}`);
-  return `Stop the service, write the value of checkpoint into ${seen}, and run ${audit}. ` +
-    "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
 }

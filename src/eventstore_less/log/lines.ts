@@ -55,7 +55,9 @@ function decodeUtf8(line: Uint8Array): string {
  * over {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long, and is
  * yielded before its end, because it may never end.
  */
-export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+export async function* splitLines(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array[], void> {
   let open = new Uint8Array();
   /** Whether the line that was yielded last has not ended. */
   let isSkipping = false;

@@ -1,6 +1,6 @@
 import type { Application } from "../application.ts";
 import type { Body, RecordedLine } from "../definitions.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -29,7 +29,7 @@ export const RECORD_LINES_LIMIT = LOG_RECORD_LIMIT_BYTES / 64;
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
-    super(`Position ${position} of the log ${fault}; run ${commandName("audit")}`);
+    super(`Position ${position} of the log ${fault}; run ${words().audit}`);
     this.name = "LogDamagedError";
   }
 }
@@ -38,7 +38,10 @@ export class LogDamagedError extends Error {
  * Reads lines in batches; `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing,
  * repeated or in a damaged record, so that nobody takes that log for a complete one. Only an audit checks the content.
  */
-export async function* readLog(store: Store, { from, to }: { from: number; to: number }) {
+export async function* readLog(
+  store: Store,
+  { from, to }: { from: number; to: number },
+): AsyncGenerator<StoredLine[], void> {
   if (from > to) return;
   let next = from;
   const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
@@ -98,7 +101,7 @@ export async function secondsSinceEvent(
   store: Store,
   runtime: Runtime,
   position = 0,
-) {
+): Promise<number | undefined> {
   if (position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
   const found = await readEventAt(application, store, position).catch(() => undefined);

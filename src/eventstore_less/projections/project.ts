@@ -7,7 +7,7 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "../definitions.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { IDEMPOTENCY_LIFETIME_MS, idempotencyRecordKey, kindOf } from "../keyspace.ts";
@@ -18,6 +18,7 @@ import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
 import { keysEqual, keyText } from "../store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
+import { jsonIn } from "./record_content.ts";
 
 /**
  * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
@@ -29,10 +30,28 @@ export function project(
 ): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
   for (const recorded of lines) {
-    const { event } = recorded;
-    for (const record of application.events[event.type].project(recorded)) records.push(record);
-    if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
+    for (const record of projectOne(application, recorded)) records.push(record);
   }
+  return withoutReplaced(application, lines, records);
+}
+
+/** The records that one event writes or removes. */
+export function projectOne(
+  application: Application,
+  recorded: RecordedLine,
+): readonly ProjectionRecord[] {
+  const { event } = recorded;
+  const records = application.events[event.type].project(recorded);
+  if (event.idempotencyKey === undefined) return records;
+  return [...records, idempotencyRecordOf(event)];
+}
+
+/** The records of consecutive events, each only as it is after the last event. */
+export function withoutReplaced(
+  application: Application,
+  lines: readonly RecordedLine[],
+  records: ProjectionRecord[],
+): ProjectionRecord[] {
   return isAnySubjectRepeated(application, lines) ? lastOfEachKey(records) : records;
 }
 
@@ -59,9 +78,10 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
   };
 }
 
-/** Decodes a record whose content is JSON. Throws `projection_damaged`. */
-export function decodeRecord(application: Application, entry: StoreEntry) {
-  return decodeJson(contentOf(application, entry));
+/** Decodes a record whose content is JSON, perhaps after the position of its event. Throws `projection_damaged`. */
+// deno-lint-ignore no-explicit-any -- as JSON.parse
+export function decodeRecord(application: Application, entry: StoreEntry): any {
+  return decodeJson(jsonIn(contentOf(application, entry)));
 }
 
 /** The content of a record. Throws `projection_damaged`. */
@@ -80,7 +100,7 @@ export async function proveRecord<EventBody extends Body>(
 ): Promise<Recorded<EventBody>> {
   const found = await readProof(application, store, position);
   const proven = entry.key.slice(2);
-  const made = project(application, [found]).find(({ key }) => keysEqual(key, proven));
+  const made = projectOne(application, found).find(({ key }) => keysEqual(key, proven));
   if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
     return found.event;
   }
@@ -127,7 +147,7 @@ export async function readEvents<EventBody extends Body>(
 
 function unreadableError(position: number): ServiceError {
   const message = `The log cannot be read at position ${position}`;
-  return new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
+  return new ServiceError("projection_damaged", message, { cause: `run ${words().audit}` });
 }
 
 /** The error about the record under that key. */
@@ -138,6 +158,6 @@ export function damagedError(
 ): ServiceError {
   const owner = kindOf(application, kind)!.owner([kind as string, ...parts as ProjectionKey]);
   return new ServiceError("projection_damaged", `The record of ${owner} ${fault}`, {
-    cause: `run ${commandName("replay")}`,
+    cause: `run ${words().replay}`,
   });
 }

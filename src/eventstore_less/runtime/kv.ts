@@ -6,5 +6,4 @@ import * as node from "./node/kv.ts";
 
 export type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "./deno/kv.ts";
 
-export const HAS_DENO_KV: typeof deno.HAS_DENO_KV = IS_DENO ? deno.HAS_DENO_KV : node.HAS_DENO_KV;
 export const openKv: typeof deno.openKv = IS_DENO ? deno.openKv : node.openKv;

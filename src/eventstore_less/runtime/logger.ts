@@ -1,5 +1,3 @@
-import { errorMessage } from "./error_message.ts";
-
 /** The events of all lines that the engine logs. */
 export const ENGINE_LOG_EVENTS = [
   "append_failed",
@@ -35,10 +33,19 @@ export type Logger<Event extends string = typeof ENGINE_LOG_EVENTS[number]> = (
   details?: Record<string, unknown>,
 ) => void;
 
+/** For a missing permission, Deno advises a flag. An operator cannot add it to a program. */
+const FLAG_ADVICE = /, run again with .*/s;
+
 /** Returns the message of a thrown value with the messages of its causes, without a stack. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return errorMessage(thrown) + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
+}
+
+/** The message of an error, without what only a developer of the program could do. */
+function errorMessage({ name, message }: Error): string {
+  if (name !== "NotCapable") return message;
+  return message.replace(FLAG_ADVICE, ", which this command does not have");
 }
 
 export function defectOf(thrown: unknown): { reason: string; stack?: string } {

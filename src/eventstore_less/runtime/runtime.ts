@@ -21,7 +21,10 @@ export function sleep(runtime: Runtime, ms: number): Promise<void> {
 }
 
 /** Applies a function to a value, without a promise if there is nothing to wait for: each promise costs every request. */
-export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>) {
+export function andThen<T, U>(
+  value: T | Promise<T>,
+  next: (value: T) => U | Promise<U>,
+): U | Promise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 

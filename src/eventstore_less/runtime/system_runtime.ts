@@ -1,4 +1,4 @@
-import { monotonicUlid } from "@std/ulid";
+import { monotonicUlid } from "deno-std/ulid/mod.js";
 import { setImmediate } from "node:timers";
 import type { Runtime } from "./runtime.ts";
 

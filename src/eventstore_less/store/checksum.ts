@@ -19,7 +19,9 @@ export function withChecksum(key: Key, content: Uint8Array): Uint8Array {
 }
 
 /** The content of a stored value, which shares its memory; `undefined` if the checksum is wrong. */
-export function checkedContent({ key, value }: Pick<StoreEntry, "key" | "value">) {
+export function checkedContent(
+  { key, value }: Pick<StoreEntry, "key" | "value">,
+): Uint8Array | undefined {
   if (!(value instanceof Uint8Array) || value.length < CHECKSUM_BYTES) return undefined;
   const content = value.subarray(CHECKSUM_BYTES);
   const checksum = value[0] << 24 | value[1] << 16 | value[2] << 8 | value[3];

@@ -1,6 +1,6 @@
 /**
  * Commits, and determines by the guard whether the commit landed: at most one commit can follow a version of it. "Every
- * outcome of a commit" in eventstore_less/README.md has the table.
+ * outcome of a commit" in eventstore_less/internals.md has the table.
  */
 
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";

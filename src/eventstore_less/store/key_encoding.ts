@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { hexOf } from "../encoding/hex.ts";
 import type { Key, KeyPart, KeyRange } from "./store.ts";
 
 const BYTES = 0x01;
@@ -168,7 +169,7 @@ export function formatKey(key: readonly unknown[]): string {
 }
 
 function partText(part: unknown): string {
-  if (part instanceof Uint8Array) return `0x${part.toHex()}`;
+  if (part instanceof Uint8Array) return `0x${hexOf(part)}`;
   if (typeof part === "bigint") return `${part}n`;
   if (typeof part === "string") return JSON.stringify(part);
   return Object.is(part, -0) ? "-0" : String(part);

@@ -1,6 +1,6 @@
-import { commandName } from "../runtime/command_name.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import { HAS_DENO_KV, openKv } from "../runtime/kv.ts";
+import { HAS_DENO_KV } from "../runtime/has_deno_kv.ts";
+import { openKv } from "../runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { OpenStoreError } from "./open_store_error.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
@@ -15,6 +15,7 @@ import { FileWriter } from "./sqlite/sqlite_writer.ts";
 import { type Key, type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import { NotAppliedError, StoreAwayError, StoreRefusedError } from "./store_errors.ts";
+import { words } from "../words.ts";
 
 /** Time limit of the first connection to a remote store. */
 const CONNECT_LIMIT_MS = 3_000;
@@ -73,7 +74,7 @@ async function openLocalStore(
     return store;
   } catch (error) {
     store?.close();
-    const advice = `; run ${commandName("audit")}`;
+    const advice = `; run ${words().audit}`;
     throw await openError(location, error, "it is damaged, or not a store", advice);
   }
 }

@@ -1,5 +1,6 @@
 import type { StoreDamagedError } from "./store_errors.ts";
 import { type NamedStore, type StoreLocation, storeName } from "./store_location.ts";
+import { words } from "../words.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
@@ -7,13 +8,15 @@ export class OpenStoreError extends Error {
   readonly damage: StoreDamagedError | undefined;
 
   constructor(location: StoreLocation | NamedStore, reason: string, damage?: StoreDamagedError) {
+    const { storeSetting, databaseSetting } = words();
     const [what, setting] = location.kind === "postgres"
-      ? ["the", "DATABASE_URL"]
-      : ["the store", "KV_PATH"];
+      ? ["the", databaseSetting]
+      : ["the store", storeSetting];
     const link = location.kind === "file" ? location.link : undefined;
-    const source = link === undefined ? setting : `${setting}: ${link}`;
+    const sources = [setting, link].filter((it) => it !== undefined);
+    const source = sources.length === 0 ? "" : ` (${sources.join(": ")})`;
     const line = reason.replaceAll("\n", " ");
-    super(`Cannot open ${what} ${storeName(location)} (${source}): ${line}`);
+    super(`Cannot open ${what} ${storeName(location)}${source}: ${line}`);
     this.damage = damage;
   }
 }

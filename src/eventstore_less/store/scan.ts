@@ -50,7 +50,10 @@ function limitAfter(batch: StoreEntry[]): number {
 }
 
 /** Reads all entries except those from `start` to `end`. */
-export async function* scanOutside(store: Store, { start, end }: { start: Key; end: Key }) {
+export async function* scanOutside(
+  store: Store,
+  { start, end }: { start: Key; end: Key },
+): AsyncGenerator<StoreEntry[], void> {
   yield* scan(store, { start: [new Uint8Array()], end: start });
   yield* scan(store, { prefix: [], start: end });
 }

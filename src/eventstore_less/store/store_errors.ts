@@ -1,4 +1,4 @@
-import { commandName } from "../runtime/command_name.ts";
+import { words } from "../words.ts";
 
 /** A call of a store failed. The subclasses say what it did, and whether another attempt can help. */
 export abstract class StoreError extends Error {
@@ -43,16 +43,12 @@ export class StoreRefusedError extends StoreError {}
 /** The reason to refuse a store that is missing or empty: what shows it, and what to do. */
 export function noStoreReason(shown: string): string {
   return `${shown}; if there should be data, correct the setting, or mount the disk of the store; ` +
-    `if not, make the store with ${commandName("keys issue --label TEXT")}, or restore`;
+    `if not, make the store with ${words().makeStore}, or restore`;
 }
 
-/** The reason to refuse a store of another version of this program: what shows it, and what to do. */
-export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
-  if (newerVersion !== undefined) {
-    return `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
-  }
-  const exporting = `${commandName("log")} > export.jsonl`;
-  return `${shown}, of an older version; export it with that version (${exporting}), ` +
+/** The reason to refuse a store of an older format: what shows it, and what to do. */
+export function olderFormatReason(shown: string): string {
+  return `${shown}, of an older version; export it with that version (${words().exportLog}), ` +
     "then restore the export into a new store with this one";
 }
 
@@ -122,7 +118,7 @@ export class StoreDamagedError extends StoreRefusedError {
   readonly reason: string;
 
   constructor(reason: string) {
-    super("The store's file is damaged", { cause: `${reason}; run ${commandName("audit")}` });
+    super("The store's file is damaged", { cause: `${reason}; run ${words().audit}` });
     this.reason = reason;
   }
 }

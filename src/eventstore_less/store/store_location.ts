@@ -1,6 +1,5 @@
 /** The location of a store, and its name in messages. */
 
-import { assertNever } from "../encoding/assert_never.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 
 /**
@@ -37,7 +36,5 @@ export function storeName(location: StoreLocation | NamedStore): string {
       return location.address;
     case "postgres":
       return databaseName(location.settings);
-    default:
-      return assertNever(location);
   }
 }

@@ -1,4 +1,4 @@
-/** Rebuilds the projections while the service runs. "Generations and replay" in eventstore_less/README.md shows it. */
+/** Rebuilds the projections while the service runs. "Generations and replay" in eventstore_less/internals.md shows it. */
 
 import { projectionKey, projectionMutations, PROJECTIONS, retainedRecords } from "../keyspace.ts";
 import { readHead } from "../log/head.ts";

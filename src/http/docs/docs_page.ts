@@ -1,6 +1,6 @@
 /** The reference at /docs, by Scalar. Its files are imported as text, which needs no permission. */
 
-import { BoundedCache } from "eventstore-less";
+import { BoundedCache } from "eventstore-less/parts";
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { EXAMPLE_BASE } from "../../api/base_path.ts";
 import { type BaseAddresses, type DescribedInterface, describeInterface } from "./openapi.ts";

@@ -1,9 +1,7 @@
 /** Limits the requests of each API key by a token bucket. Instances do not share their counts. */
 
-import { BoundedCache, type Runtime, sleep } from "eventstore-less";
-
-/** Highest configurable rate, in requests per second. */
-export const RATE_LIMIT_MAX = 1_000_000;
+import type { Runtime } from "eventstore-less";
+import { BoundedCache, sleep } from "eventstore-less/parts";
 
 /** A key may send as many requests at once as its rate allows in this many seconds. */
 const BURST_SECONDS = 2;
@@ -37,7 +35,7 @@ export class RateLimiter {
   readonly #buckets = new BoundedCache<Bucket>(BUCKETS_LIMIT);
   #heldBack = 0;
 
-  /** `perSecond` is a whole number from 1 to {@linkcode RATE_LIMIT_MAX}. */
+  /** `perSecond` is a whole number, 1 or more. */
   constructor(perSecond: number, runtime: Runtime) {
     this.perSecond = perSecond;
     this.#capacity = BURST_SECONDS * perSecond;

@@ -1,6 +1,7 @@
 /** `Deno.serve` for an open network: survives a lack of descriptors. */
 
-import { reasonOf, sleep } from "eventstore-less";
+import { sleep } from "eventstore-less/parts";
+import { reasonOf } from "eventstore-less/startup";
 import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
 import { ENDED, HttpRequest, type Listener, toResponse } from "./http_request.ts";
 

@@ -3,7 +3,7 @@
  * each connection one response at a time, and bounds how long a client can hold a descriptor.
  */
 
-import { reasonOf } from "eventstore-less";
+import { reasonOf } from "eventstore-less/startup";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
 import { NAME_MAX_LENGTH, NewPet, Pet, PetPatch } from "../../../events/pet.ts";

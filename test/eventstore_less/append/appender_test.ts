@@ -22,7 +22,7 @@ import {
   UnclearOutcomeError,
 } from "../../../src/eventstore_less/store/store_errors.ts";
 import { sha256Hex } from "../../../src/eventstore_less/encoding/sha256.ts";
-import { createInstance } from "../../../src/eventstore_less/instance.ts";
+import { EventStore } from "../../../src/eventstore_less/event_store.ts";
 import { sleep } from "../../../src/eventstore_less/runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../../../src/eventstore_less/service_error.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
@@ -502,7 +502,7 @@ Deno.test("append() keeps no command that it rejected while no head can be read,
   await using opened = await open();
   const { service, store } = opened;
   const { runtime } = service;
-  const { appender } = createInstance({ application: APPLICATION, store, runtime });
+  const { appender } = new EventStore(APPLICATION, store, { runtime });
   store.onGet = () => Promise.reject(new StoreAwayError("gone"));
   const appendAll = () =>
     Promise.all(Array.from({ length: QUEUE_LIMIT }, () => {

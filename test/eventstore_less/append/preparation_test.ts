@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { APPLICATION } from "../../../src/application.ts";
 import { type Effects, Preparation } from "../../../src/eventstore_less/append/preparation.ts";
+import { WrittenKeys } from "../../../src/eventstore_less/append/written_keys.ts";
 import { EMPTY_HEAD, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
 import { decodeEvent } from "../../../src/eventstore_less/log/event.ts";
 import { sampleLog } from "../../support/sample_log.ts";
@@ -16,7 +17,8 @@ const NO_EFFECTS: Effects = {
   lastEvents: new Map(),
   idempotencyKeys: new Set([undefined]),
   groups: new Set([undefined]),
-  changesApiKey: false,
+  endsCommit: false,
+  written: new WrittenKeys([]),
 };
 
 const COMMAND = { subject: "pets/1", idempotencyKey: "key", group: "names" };
@@ -28,7 +30,7 @@ const COMMITS: Record<string, [commands: Partial<typeof COMMAND>, Partial<Effect
   "a use of its Idempotency-Key": [COMMAND, { idempotencyKeys: new Set(["key"]) }, false],
   "an event of another group": [COMMAND, { groups: new Set(["others"]) }, true],
   "an event of its group": [COMMAND, { groups: new Set(["names"]) }, false],
-  "a change of an API key": [COMMAND, { changesApiKey: true }, false],
+  "a change of an API key": [COMMAND, { endsCommit: true }, false],
   "a commit that is not the next one": [COMMAND, { base: NEXT }, false],
   "a commit of others, for a command that names nothing": [{}, {}, true],
 };

@@ -4,7 +4,7 @@ import { turnRequestKey } from "../../../src/eventstore_less/keyspace.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { StoreEntry } from "../../../src/eventstore_less/store/store.ts";
 import { StoreAwayError } from "../../../src/eventstore_less/store/store_errors.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { put } from "../../support/store_contract.ts";
 

@@ -7,7 +7,7 @@ import {
   REST_MS,
   TURN_MS,
 } from "../../../src/eventstore_less/feed/background_work.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 /** A runtime whose clock also advances while somebody works. */
 function openWork() {

@@ -14,7 +14,7 @@ import {
   QUIET_TURN_MS,
 } from "../../../src/eventstore_less/feed/background_work.ts";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "../../support/faulty_store.ts";

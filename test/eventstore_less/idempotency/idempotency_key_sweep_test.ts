@@ -21,7 +21,7 @@ import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_r
 import { NotAppliedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
 import type { Store } from "../../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { putRecord } from "../../support/set_record.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { TempStore } from "../../support/temp_store.ts";

@@ -6,8 +6,14 @@ import {
   acceptLog,
   acceptUnlessRestoring,
 } from "../../../src/eventstore_less/log/accept_store.ts";
-import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
+import {
+  EMPTY_HEAD,
+  encodeHead,
+  encodeRestoreMark,
+} from "../../../src/eventstore_less/log/head.ts";
 import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
+import { encodeJson } from "eventstore-less";
+import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { commit, set } from "../../support/store_contract.ts";
@@ -50,10 +56,10 @@ Deno.test("acceptAppends(APPLICATION) refuses a head that does not follow from t
   using sample = await openSampleStore(30);
   await acceptAppends(APPLICATION, sample.store);
   for (const [change, reason] of WRONG) {
-    const value = encodeHead({ ...sample.head, ...change(sample.head) });
+    const value = encodeHead(APPLICATION, { ...sample.head, ...change(sample.head) });
     await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
     const refused = reason.startsWith("its log") ? reason : `its head record is wrong: ${reason}`;
-    const advice = `${refused}; run deno task audit`;
+    const advice = `${refused}; run an audit`;
     await assertRejects(() => acceptAppends(APPLICATION, sample.store), StoreRefusedError, advice);
   }
 });
@@ -72,10 +78,10 @@ Deno.test("acceptAppends(APPLICATION) refuses a log whose last record is missing
   }
 });
 
-Deno.test("no store is accepted with half a log, a damaged head or the data of another program", async () => {
-  const mark = encodeHead({
+Deno.test("no store is accepted with half a log, a damaged head, or the data of another program, format or release", async () => {
+  const mark = encodeRestoreMark({
     format: "restore",
-    storeFormat: 6,
+    storeFormat: 7,
     run: "01HZZZZZZZ0000000000000001",
     position: 30,
     lastHash: "0".repeat(64),
@@ -88,6 +94,18 @@ Deno.test("no store is accepted with half a log, a damaged head or the data of a
     [set(HEAD_KEY, mark), restoring, [acceptUnlessRestoring, acceptLog, acceptAppends]],
     [set(HEAD_KEY, "of a list"), damaged, [acceptLog, acceptAppends]],
     [set(["users", 1], "Ann"), foreign, [acceptLog, acceptAppends]],
+    ...[
+      [{ format: 8 }, "it has the newer format 8"],
+      [{ application: "Invoices" }, "it is a store of Invoices, not of Animal Store"],
+      [
+        { types: { PetCreated: { version: "99.1", count: 1, last: 1 } } },
+        "its log has events of the newer release 99.1",
+      ],
+    ].map(([change, reason]) => {
+      const head = { format: 7, application: "Animal Store", ...EMPTY_HEAD, ...change as object };
+      const record = set(HEAD_KEY, withChecksum(HEAD_KEY, encodeJson(head)));
+      return [record, reason as string, [acceptUnlessRestoring, acceptLog, acceptAppends]] as const;
+    }),
   ] as const;
   for (const [record, reason, checks] of cases) {
     using sample = await openSampleStore(0);

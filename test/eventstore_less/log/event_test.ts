@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../../events/all_events.ts";
-import { INT64_MAX, INT64_MIN } from "eventstore-less/encoding";
+import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { EventBody } from "../../../events/all_events.ts";
 import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";

@@ -12,7 +12,7 @@ import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { faultyStore, hold } from "../../support/faulty_store.ts";
 import { commit } from "../../support/store_contract.ts";
 
@@ -23,7 +23,7 @@ async function open() {
   const report = spy();
   const heads = new HeadReader(APPLICATION, store, runtime, report);
   const write = async (head: Partial<Head>) => {
-    const value = encodeHead({ ...EMPTY_HEAD, ...head });
+    const value = encodeHead(APPLICATION, { ...EMPTY_HEAD, ...head });
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
     return await commit(store.inner, mutations);
   };

@@ -3,7 +3,7 @@
  * it must refuse what it does not know, name the version that does, and never advise to throw it away.
  */
 
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../../src/application.ts";
 import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
@@ -165,7 +165,7 @@ for (const addition of [FIELD, STATUS]) {
       for (const [index, line] of lines.entries()) {
         if (!schemas[index].endsWith(`:${NEWER}`)) decodeEvent(APPLICATION, line);
         else {
-          const words = `its schema ${schemas[index]} needs version ${NEWER}`;
+          const words = `its schema ${schemas[index]} needs release ${NEWER}`;
           assertThrows(() => decodeEvent(APPLICATION, line), NewerVersionError, words);
         }
       }
@@ -194,10 +194,10 @@ test(
       const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
       assertEquals([code === 0, stdout], [false, ""], command);
       const words = args[0] === "restore"
-        ? `Line 4: A newer version wrote the line: its schema ${
+        ? `Line 4: A newer release wrote the line: its schema ${
           newer.schemas[3]
-        } needs version ${NEWER}`
-        : `of the newer version ${NEWER}; use that version or a later one`;
+        } needs release ${NEWER}`
+        : `its log has events of the newer release ${NEWER}, such as urn:animal-store:pet-`;
       assertStringIncludes(stderr, words, command);
     }
     assertEquals(await store.get(HEAD_KEY), before);

@@ -10,7 +10,7 @@ import {
   commitUntilKnown,
   type GuardedCommit,
 } from "../../../src/eventstore_less/store/commit_until_known.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 type Guard = { versionstamp: string | null } | null;
 type Answer = string | null | Error;

@@ -25,7 +25,7 @@ test("locateStore() gives the file to which a link leads, whose other files SQLi
     assertEquals(locate(path), { kind: "file", path, isDefault: false });
     await Deno.remove(path);
     assertEquals(locate(path), { kind: "file", path, isDefault: false });
-    assertThrows(() => locate(link), OpenStoreError, `(KV_PATH): ${link} is a symbolic link to `);
+    assertThrows(() => locate(link), OpenStoreError, `: ${link} is a symbolic link to `);
   }));
 
 test("locateStore() refuses a store whose log may lie beside the link, where SQLite would not read it", () =>

@@ -6,7 +6,7 @@ import {
   HOLD_BACK_MS,
   RateLimiter,
 } from "../../../src/http/limits/rate_limiter.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { openTestService, type TestService } from "../../support/test_service.ts";
 import { assertRefused } from "../../support/test_each_way.ts";
 

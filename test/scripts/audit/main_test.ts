@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";

@@ -1,5 +1,5 @@
 import { openBackup } from "../../support/tools.ts";
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { type FileHandle, open } from "node:fs/promises";
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "../../../src/eventstore_less/log/read_log.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";

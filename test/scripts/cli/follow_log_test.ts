@@ -1,3 +1,4 @@
+import { APPLICATION } from "../../../src/application.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
 import { HeadLostError } from "../../../src/eventstore_less/log/head_reader.ts";
@@ -94,11 +95,11 @@ Deno.test("followLog() rejects if a line is missing or the log became shorter", 
   const { done } = follow(service, { from: 1 });
   const outcome = assertRejects(() => done, HeadLostError, "is an older one, version ");
   await service.runtime.advance(0);
-  await put(service.store, HEAD_KEY, encodeHead({ ...head, position: 2 }));
+  await put(service.store, HEAD_KEY, encodeHead(APPLICATION, { ...head, position: 2 }));
   await service.runtime.advance(FOLLOW_INTERVAL_MS);
   await outcome;
 
-  await put(service.store, HEAD_KEY, encodeHead(head));
+  await put(service.store, HEAD_KEY, encodeHead(APPLICATION, head));
   await commit(service.store, [{ type: "delete", key: logKey(3) }]);
   const gap = follow(service, { from: 1 });
   await assertRejects(() => gap.done, LogDamagedError, "Position 2 of the log is missing");

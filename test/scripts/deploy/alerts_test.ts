@@ -1,6 +1,6 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { stateRecordKey } from "../../../src/keys/record_keys.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";

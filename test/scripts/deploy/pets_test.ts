@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Command, COMMANDS, WORDS_FOR_FILES } from "../../../scripts/cli/commands.ts";
-import { VERSION } from "../../../src/settings/version.ts";
+import { versionLine } from "../../../scripts/cli/version_line.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
@@ -105,7 +105,7 @@ test("pets: lists the commands of operators, and no task of developers", async (
       assertEquals(/test|bench|\bsim\b|deno task|\bdev\b/.exec(stdout), null);
     }
     const { stdout } = await installation.run("pets --version");
-    assertEquals(stdout, `Animal Store ${VERSION}\n`);
+    assertEquals(stdout, `${versionLine()}\n`);
   });
 });
 

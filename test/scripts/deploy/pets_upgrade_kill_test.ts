@@ -3,15 +3,15 @@
  * again, and runs it again, on Deno and on Node. With `TEST_EVERY_LINE=1`, it does so at each line, which takes minutes.
  */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { STORE_FORMAT } from "../../../src/eventstore_less/log/store_format.ts";
 import { VERSION } from "../../../src/settings/version.ts";
 import { BUILT, IS_ON_NODE } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
 import { Installation } from "./installation.ts";
 
-const FORMAT = parseInt(VERSION);
-const NEXT_FORMAT = `${FORMAT + 1}.0.0`;
+const NEXT_FORMAT = "99.0.0";
 
 /** What bash reads before it runs a script: it notes each line, and may end there as SIGKILL ends it. */
 const KILLER = `
@@ -86,11 +86,8 @@ testNeeding(PROCESSES)(
           again.stderr,
           /^An earlier change was interrupted|is the version of the settings/,
         );
-        assertEquals(
-          await installation.expect("pets log --version"),
-          `Animal Store ${NEXT_FORMAT}\n`,
-          at,
-        );
+        const version = await installation.expect("pets log --version");
+        assertStringIncludes(version, `Animal Store ${NEXT_FORMAT} (`, at);
         assertEquals(await add(), [201, 3], at);
       }
       if (isEveryLine) {
@@ -106,10 +103,10 @@ async function versionsFor(
 ): Promise<[name: string, project: string][]> {
   const edits: [text: string, next: string][] = [
     [`VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-    [`STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+    [`STORE_FORMAT = ${STORE_FORMAT}`, `STORE_FORMAT = ${STORE_FORMAT + 1}`],
   ];
   if (!IS_ON_NODE) {
-    const files = ["src/settings/version.ts", "src/eventstore_less/log/head.ts"];
+    const files = ["src/settings/version.ts", "src/eventstore_less/log/store_format.ts"];
     for (const [index, [text, next]] of edits.entries()) {
       await edit(`${copy}/${files[index]}`, text, next);
     }

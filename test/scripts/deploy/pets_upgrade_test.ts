@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
+import { STORE_FORMAT, UPGRADED_FORMAT } from "../../../src/eventstore_less/log/store_format.ts";
 import { END_OF_FIELDS } from "../../support/add_fields.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
@@ -8,16 +9,36 @@ import { Installation } from "./installation.ts";
 
 const test = testNeeding(PROCESSES);
 
-const FORMAT = parseInt(VERSION);
 const NEXT = `${VERSION}1`;
-const NEXT_FORMAT = `${FORMAT + 1}.0.0`;
+const NEXT_FORMAT = "99.0.0";
+
+/** The last version of format 6. */
+const BEFORE = "6.0.0";
 
 type Edit = [file: string, text: string, next: string];
 
-/** Make a copy of the project one of the next format. */
+const VERSION_FILE = "src/settings/version.ts";
+const FORMAT_FILE = "src/eventstore_less/log/store_format.ts";
+const HEAD_FILE = "src/eventstore_less/log/head.ts";
+
+/** Make a copy of the project one of the next format, which does not upgrade this one. */
 const TO_NEXT_FORMAT: Edit[] = [
-  ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-  ["src/eventstore_less/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+  [VERSION_FILE, `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
+  [FORMAT_FILE, `STORE_FORMAT = ${STORE_FORMAT}`, `STORE_FORMAT = ${STORE_FORMAT + 1}`],
+];
+
+/** Make a copy of the project one of format 6. */
+const TO_FORMAT_BEFORE: Edit[] = [
+  [VERSION_FILE, `VERSION = "${VERSION}"`, `VERSION = "${BEFORE}"`],
+  [FORMAT_FILE, `STORE_FORMAT = ${STORE_FORMAT}`, `STORE_FORMAT = ${UPGRADED_FORMAT}`],
+  [FORMAT_FILE, `UPGRADED_FORMAT = ${UPGRADED_FORMAT}`, "UPGRADED_FORMAT = 0"],
+  [HEAD_FILE, "  application: z.string(),\n", ""],
+  [HEAD_FILE, "application: application.name, ...head }", "...head }"],
+  [
+    "scripts/cli/version_line.ts",
+    " (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})",
+    "",
+  ],
 ];
 
 /** Replaces texts of a copy of the project, each of which must be there. */
@@ -34,12 +55,14 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
     withProjectCopy(async (nextFormat) => {
       const version = `VERSION = "${VERSION}"`;
       await edit(next, [
-        ["src/settings/version.ts", version, `VERSION = "${NEXT}"`],
+        [VERSION_FILE, version, `VERSION = "${NEXT}"`],
         // Only this version knows the field.
         [
           "events/pet.ts",
           END_OF_FIELDS,
-          `colour: { schema: text(50, "Its colour").optional(), release: "${FORMAT}.99" },\n${END_OF_FIELDS}`,
+          `colour: { schema: text(50, "Its colour").optional(), release: "${
+            parseInt(VERSION)
+          }.99" },\n${END_OF_FIELDS}`,
         ],
       ]);
       await edit(nextFormat, TO_NEXT_FORMAT);
@@ -69,7 +92,10 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
         const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
         assertEquals(code, 0, stderr);
         assertMatch(stderr, /is ready, after a pause of \d+ s\. The backup: /);
-        assertEquals(await installation.expect("pets log --version"), `Animal Store ${to}\n`);
+        assertStringIncludes(
+          await installation.expect("pets log --version"),
+          `Animal Store ${to} (`,
+        );
         assertEquals(await served(), before);
       };
       const served = async () => {
@@ -97,7 +123,7 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
       const pid = await Deno.readTextFile(`${installation.folder}/pid`);
       const refused = await installation.run(`pets-upgrade ${VERSION}`);
       assertEquals(refused.code, 2);
-      assertMatch(refused.stdout, /newer version/);
+      assertMatch(refused.stdout, /newer release/);
       assertMatch(
         refused.stderr,
         RegExp(`^error: ${VERSION} refuses the log\\. Nothing has changed: .* serves$`, "m"),
@@ -192,18 +218,78 @@ test("pets-upgrade: a version that fails gives way to the one before, on its own
     // The version stores an event, and is not ready.
     const script = `${folder}/bin/pets-upgrade`;
     const source = await Deno.readTextFile(script);
-    const neverReady = source.replace(
-      /(?<=^ {2}systemctl start animal-store\n) {2}is_ready .*$/m,
-      "  pets keys issue --label y >/dev/null && false",
-    );
-    assert(neverReady !== source);
-    await Deno.writeTextFile(script, neverReady);
+    const writing = "pets keys issue --label y >/dev/null && ";
+    await Deno.writeTextFile(script, neverReadyAfter(writing, source));
     const { code, stderr } = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
     assert(code > 0);
-    assertMatch(stderr, /is not ready, but has stored events that the store of \S+ lacks/);
+    assertMatch(
+      stderr,
+      /is not ready, but has stored what \S+ lacks or cannot read: it starts again/,
+    );
     assert((await installation.settings).includes(`animal-store-${NEXT_FORMAT}`));
     assertMatch(await installation.expect(ready), /ready/);
   }));
+
+test("pets-upgrade: from format 6 to 7 on one store, back into a new one with all events, and forward again", () =>
+  withProjectCopy(async (before) => {
+    await edit(before, TO_FORMAT_BEFORE);
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    const { address, client } = await installation.serve([[BEFORE, before], [VERSION, ROOT]]);
+    const settings = await installation.settings;
+    let lastId = 0;
+    const add = async () => {
+      const response = await client.add({ name: "Rex", categoryId: 1 });
+      assertEquals([response.status, (await response.json()).id], [201, ++lastId]);
+    };
+    const changeTo = (version: string) => installation.expect(`pets-upgrade ${version}`);
+    const ofBefore = `ANIMAL_STORE=${folder}/opt/animal-store-${BEFORE}`;
+    assertEquals(await installation.expect("pets log --version"), `Animal Store ${BEFORE}\n`);
+    await add();
+
+    assertMatch(await changeTo(VERSION), /^Sound: 2 events, 1 pet\./m);
+    assertEquals(await installation.settings, settings.replace(BEFORE, VERSION));
+    // Until the first write, the version before can read the store.
+    await installation.expect(`${ofBefore} pets log --last 1`);
+    await add();
+    const refused = await installation.run(`${ofBefore} pets log --last 1`);
+    assertEquals(refused.code, 2);
+    assertMatch(refused.stderr, /: it has the newer format 7, /);
+
+    assertMatch(await changeTo(BEFORE), /^Sound: 3 events, 2 pets\./m);
+    assertMatch(await installation.settings, new RegExp(`^KV_PATH=.*pets-${BEFORE}-.*$`, "m"));
+    await add();
+    assertMatch(await changeTo(VERSION), /^Sound: 4 events, 3 pets\./m);
+    assertMatch(await installation.settings, new RegExp(`^KV_PATH=.*pets-${BEFORE}-.*$`, "m"));
+
+    // A version that is not ready, and has written, is the only one that can use the store.
+    const script = `${folder}/bin/pets-upgrade`;
+    const source = await Deno.readTextFile(script);
+    const write = "pets keys issue --label y >/dev/null && ";
+    for (const [written, version] of [["", BEFORE], [write, VERSION]]) {
+      assertMatch(await changeTo(BEFORE), /^Sound: /m);
+      await Deno.writeTextFile(script, neverReadyAfter(written, source));
+      const { code, stderr } = await installation.run(`pets-upgrade ${VERSION}`);
+      assert(code > 0);
+      assertMatch(
+        stderr,
+        written === ""
+          ? /the change of the version failed; .* starts again, on its own store/
+          : /it has the newer format 7, [^]*is not ready, but has stored what \S+ lacks or cannot read/,
+      );
+      assert((await installation.settings).includes(`animal-store-${version}`));
+      assertMatch(await installation.expect(`curl -s --retry 60 ${address}/readyz`), /ready/);
+      await Deno.writeTextFile(script, source);
+      await add();
+    }
+  }));
+
+/** The script, with a version that writes and is not ready. */
+function neverReadyAfter(writing: string, script: string): string {
+  const line = /(?<=^ {2}systemctl start animal-store\n) {2}is_ready .*$/m;
+  assert(line.test(script));
+  return script.replace(line, `  ${writing}false`);
+}
 
 testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
   "pets-upgrade: to the program for Node, and back to Deno, on one store",

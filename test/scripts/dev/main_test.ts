@@ -16,7 +16,7 @@ import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 const test = testNeeding(PROCESSES, ON_DENO);
 
 /** A module of the service, relative to the project. */
-const SOURCE = "src/encoding/sha256.ts";
+const SOURCE = "src/eventstore_less/encoding/sha256.ts";
 
 /** Ends a `deno task dev` that hangs. */
 const LIMIT_MS = 600_000;
@@ -93,12 +93,12 @@ test("dev waits for a change while the store is of a newer version; --reset move
     const created = { version: "99.1", count: 1, last: 1 };
     const newer: Head = { ...EMPTY_HEAD, position: 1, types: { PetCreated: created } };
     const setHead = (head: Head) =>
-      changeFile(path, [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }]);
+      changeFile(path, [{ type: "set", key: HEAD_KEY, value: encodeHead(APPLICATION, head) }]);
     await setHead(newer);
     {
       await using dev = startDev(project, "");
       await dev.reports(
-        /^error: Cannot open .* of the newer version 99.1; use that version or a later one$/,
+        /^error: Cannot open .* of the newer release 99.1, .*; use release 99.1 or a later one$/,
       );
       await dev.reports(/^The service has ended; it starts again after the next change$/);
       await setHead(EMPTY_HEAD);
@@ -106,7 +106,7 @@ test("dev waits for a change while the store is of a newer version; --reset move
       await dev.serves();
       await setHead(newer);
       await edit(project, (source) => `${source}\n`);
-      await dev.reports(/of the newer version 99.1; use that version or a later one$/);
+      await dev.reports(/of the newer release 99.1, .*; use release 99.1 or a later one$/);
       assertEquals(await dev.stop(), 0, "it was waiting");
     }
     await using dev = startDev(project, "", "--reset", "--seed", "3");
@@ -115,7 +115,7 @@ test("dev waits for a change while the store is of a newer version; --reset move
     const old = new KvStore(await Deno.openKv(`${kept}/pets.sqlite3`), HEAD_KEY);
     assertEquals(
       decodeHeadRecord(APPLICATION, (await old.get(HEAD_KEY))!.value).kind,
-      "other_format",
+      "refused",
     );
     old.close();
     const names = Array.from(Deno.readDirSync(`${project}/.data`), ({ name }) => name);

@@ -19,7 +19,7 @@ import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_veri
 import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
@@ -117,14 +117,20 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
   using sample = await openSampleStore(1);
   const { head } = sample;
   const record = (key: Key, content: unknown): Mutation => setRecord(key, encodeJson(content));
-  const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
+  const earlierMark = { format: "restore", storeFormat: 6, position: 30, restored: 3 };
+  const ofFormat = (format: number, application: string) => ({ ...head, format, application });
   const cases: [mutation: Mutation, refusal: string][] = [
-    [record(HEAD_KEY, head), "already holds a log"],
+    [set(HEAD_KEY, encodeHead(APPLICATION, head)), "already holds a log"],
     [
       record(HEAD_KEY, { ...head, format: 1 }),
       "is not empty: it has format 1, of an older version",
     ],
-    [record(HEAD_KEY, oldMark), "is not empty: it holds an unfinished restore of another version"],
+    [record(HEAD_KEY, ofFormat(8, "Animal Store")), "is not empty: it has the newer format 8"],
+    [record(HEAD_KEY, ofFormat(7, "Invoices")), "is not empty: it is a store of Invoices, not of"],
+    [
+      record(HEAD_KEY, earlierMark),
+      "is not empty: it holds an unfinished restore of a version with format 6",
+    ],
     [record(["theirs"], "x"), "is not empty; name another"],
   ];
   for (const [mutation, refusal] of cases) {
@@ -219,7 +225,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
   using copy = await openStore();
   const { store: inner, runtime, head } = copy;
   const theirs = [
-    set(HEAD_KEY, encodeHead({ ...head, position: 1 })),
+    set(HEAD_KEY, encodeHead(APPLICATION, { ...head, position: 1 })),
     setRecord(logKey(1), "theirs"),
   ];
   const store = faultyStore(inner, {

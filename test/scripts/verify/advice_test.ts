@@ -1,4 +1,4 @@
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals } from "@std/assert";
@@ -158,7 +158,7 @@ function expectSoundAfterAdvice(
 async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
   const { head } = await readHead(APPLICATION, store);
   const older = { ...head, position: 35, lastHash: sha256Hex(lines[34]) };
-  return [LAST_DELETED, set(HEAD_KEY, encodeHead(older))];
+  return [LAST_DELETED, set(HEAD_KEY, encodeHead(APPLICATION, older))];
 }
 
 /** Removes a pet, alters another one, lets a third one expire, and adds one that no event adds. */

@@ -1,7 +1,8 @@
 /** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
 
 import { audit } from "../../support/tools.ts";
-import { bytesEqual, unpackLines } from "eventstore-less";
+import { bytesEqual } from "../../../src/eventstore_less/encoding/bytes_equal.ts";
+import { unpackLines } from "../../../src/eventstore_less/encoding/pack_lines.ts";
 import { APPLICATION } from "../../../src/application.ts";
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petContentOf } from "../../../src/animals/pet_content.ts";

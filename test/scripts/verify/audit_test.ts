@@ -1,6 +1,9 @@
-import { audit, auditLines, replay } from "../../support/tools.ts";
-import { sha256Hex, systemRuntime } from "eventstore-less";
-import { INT64_MIN } from "eventstore-less/encoding";
+import { audit, auditLines, replay, verifyExport } from "../../support/tools.ts";
+import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
+import { encodeJson } from "eventstore-less";
+import { INT64_MIN } from "eventstore-less/int64";
+import { sha256Hex } from "eventstore-less/parts";
+import { systemRuntime } from "eventstore-less/startup";
 import { APPLICATION } from "../../../src/application.ts";
 import { categoryKey, removedCategoryKey } from "../../../src/categories/category_records.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
@@ -23,6 +26,7 @@ import {
   REPLAY_KEY,
   turnRequestKey,
 } from "../../../src/eventstore_less/keyspace.ts";
+import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
@@ -70,12 +74,29 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
+Deno.test("auditLines() and verifyExport() say that an export is one of another application", async () => {
+  const lines = sampleLog(3).map((line) => line.replaceAll("urn:animal-store", "urn:invoices"));
+  const source = "its source is urn:invoices, not urn:animal-store";
+  const { faults } = await auditFile(lines);
+  const message = `The file is an export of another application: ${source}`;
+  assertEquals(faults, [{ kind: "no_export", message }]);
+  const verify = () => verifyExport(() => ReadableStream.from([linesToBytes(lines)]));
+  const refused = `Line 1: The line is of another application: ${source}`;
+  await assertRejects(verify, RefusedError, refused);
+  // A single line with another source was altered.
+  const [first, second, third] = sampleLog(3);
+  const altered = [first, second.replace("urn:animal-store", "urn:animal-stora"), third];
+  const { counts } = await auditFile(altered);
+  assertEquals(counts.no_export, undefined);
+  assert(counts.line! > 0);
+});
+
 Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
   const original = sampleLog(30);
   const newer = changed(original[14], "pet-removed:1", "pet-removed:6.2");
   const lines = rewritten(original, 14, newer);
   const message =
-    "Line 15: A newer version wrote the line: its schema urn:animal-store:pet-removed:6.2 needs version 6.2";
+    "Line 15: A newer release wrote the line: its schema urn:animal-store:pet-removed:6.2 needs release 6.2";
   const fault = { kind: "newer_line" as const, position: 15, message };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
@@ -253,7 +274,7 @@ Deno.test("audit() reports a head that is older than the log, and audits the who
   const { head } = await readHead(APPLICATION, sample.store);
   const hash = sha256Hex(sample.lines[32]);
   for (const position of [33, 38]) {
-    const older = encodeHead({ ...head, position, lastHash: hash });
+    const older = encodeHead(APPLICATION, { ...head, position, lastHash: hash });
     await commit(sample.store, [set(HEAD_KEY, older)]);
     const checkpoint = { position: 40, hash: head.lastHash };
     const report = await audit(sample, { checkpoint });
@@ -362,18 +383,21 @@ Deno.test("audit() notes what a replay has left, and a replay removes it", async
   }
 });
 
-Deno.test("audit() accepts a head with members of an earlier version of the format, and the next write drops them", async () => {
+Deno.test("audit() accepts a head of format 6, also with its former members, and leaves it; the next commit upgrades it", async () => {
   using sample = await openSampleStore(30);
   const { store, runtime, keyId, head } = sample;
-  const former = { ...head, removing: 1, lacksColumns: true };
-  await commit(store, [set(HEAD_KEY, encodeHead(former))]);
+  const { position, lastHash, types, counts, generation } = head;
+  const former = { format: 6, position, lastHash, types, counts, generation, removing: 1 };
+  const earlier = withChecksum(HEAD_KEY, encodeJson(former));
+  await commit(store, [set(HEAD_KEY, earlier)]);
   assertEquals((await readHead(APPLICATION, store)).head, head);
   assertEquals((await audit(sample)).faults, []);
+  assertEquals((await store.get(HEAD_KEY))?.value, earlier);
   const { appender } = createService({ store, runtime, report: () => {} });
   await appender.append(addPetCommand(runtime, keyId, { name: "Mia", categoryId: 1n }));
   const written = await store.get(HEAD_KEY);
   const { head: next } = await readHead(APPLICATION, store);
-  assertEquals(written?.value, encodeHead(next));
+  assertEquals(written?.value, encodeHead(APPLICATION, next));
   assertEquals((await audit(sample)).faults, []);
 });
 
@@ -425,7 +449,9 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
     [{ generation: 0 }, "generation 0 is not possible"],
   ];
   for (const [change, what] of cases) {
-    await commit(sample.store, [set(HEAD_KEY, encodeHead({ ...sample.head, ...change }))]);
+    await commit(sample.store, [
+      set(HEAD_KEY, encodeHead(APPLICATION, { ...sample.head, ...change })),
+    ]);
     const { faults } = await audit(sample);
     // If the generation is wrong, all its records are missing, too.
     const ofHead = faults.filter(({ kind }) => kind === "head");

@@ -1,5 +1,5 @@
 import { LogVerifier } from "../../support/tools.ts";
-import { sha256Hex } from "eventstore-less";
+import { sha256Hex } from "eventstore-less/parts";
 import type { EventBody } from "../../../events/all_events.ts";
 import type { EventMetadata } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
@@ -31,7 +31,6 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   const verifier = new LogVerifier();
   for (const line of LINES) verifier.verify(encoder.encode(line));
   assertEquals(verifier.head, {
-    format: 6,
     position: 45,
     counts: { pets: { available: 3, none: 4, pending: 5, sold: 5 }, categories: { named: 2 } },
     lastHash: sha256Hex(LINES[44]),
@@ -400,16 +399,16 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
     [LINES[7].replace("PetCreated", "PetSold"), /^8: The line differs /],
     [
       LINES[7].replace("pet-created:1", "pet-created:99.10"),
-      /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:99.10 needs version 99.10$/,
+      /^8: A newer release wrote the line: its schema urn:animal-store:pet-created:99.10 needs release 99.10$/,
     ],
     [
       LINES[7].replace("PetCreated", "PetSold").replace("pet-created:1", "pet-sold:6.3"),
-      /^8: A newer version wrote the line: its schema urn:animal-store:pet-sold:6.3 needs version 6.3$/,
+      /^8: A newer release wrote the line: its schema urn:animal-store:pet-sold:6.3 needs release 6.3$/,
     ],
     // Such a version may also have added a member.
     [
       LINES[7].replace("pet-created:1", "pet-created:7").replace('"actor"', '"more":1,"actor"'),
-      /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:7 needs version 7$/,
+      /^8: A newer release wrote the line: its schema urn:animal-store:pet-created:7 needs release 7$/,
     ],
     [LINES[7].replace('"actor"', '"more":1,"actor"'), /^8: The line differs /],
     [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],

@@ -3,6 +3,4 @@
 export type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "../deno/kv.ts";
 import type { openKv as denoOpenKv } from "../deno/kv.ts";
 
-export const HAS_DENO_KV: boolean = false;
-
 export const openKv: typeof denoOpenKv = () => Promise.reject(new Error("Node has no Deno KV"));

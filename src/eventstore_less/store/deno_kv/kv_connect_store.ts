@@ -5,6 +5,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { bytesOfHex, hexOf } from "../../encoding/hex.ts";
 import { connectKv, fetcherUntil } from "../../runtime/kv_connect.ts";
 import { reasonOf } from "../../runtime/logger.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
@@ -69,12 +70,13 @@ export async function openKvConnectStore(
   headKey: Key,
   signal: AbortSignal,
 ): Promise<Store> {
+  if (connectKv === undefined) throw new StoreRefusedError("KV Connect needs Deno");
   const calls = new AbortController();
   const giveUp = () => calls.abort();
   signal.addEventListener("abort", giveUp);
   try {
     const fetcher = fetcherOf(calls.signal);
-    const kv = await connectKv!(address, fetcher) as unknown as RemoteKv;
+    const kv = await connectKv(address, fetcher) as unknown as RemoteKv;
     const read = async (ranges: ReadRange[]): Promise<StoreEntry[][]> => {
       const answer = await kv.snapshotRead({ ranges }, "strong");
       if (answer.ranges.length !== ranges.length) {
@@ -178,7 +180,7 @@ function rangeOfKey(key: Key): ReadRange {
 }
 
 function storeEntry({ key, value, encoding, versionstamp }: WireEntry, kv: RemoteKv): StoreEntry {
-  const entry = { key: decodeKey(key), versionstamp: versionstamp.toHex() };
+  const entry = { key: decodeKey(key), versionstamp: hexOf(versionstamp) };
   // Another program has written the other values.
   if (encoding === "VE_V8") return { ...entry, value: kv.decodeV8(value) };
   if (encoding !== "VE_BYTES") return { ...entry, value: encoding };
@@ -241,7 +243,7 @@ const CHECK_FAILURE = "0802";
 /** Throws `StoreRefusedError` if a key is empty, or a value too large. */
 function encodeAtomicWrite({ guard, mutations }: Commit): Uint8Array<ArrayBuffer> {
   const { key, versionstamp } = guard;
-  const version = versionstamp === null ? [] : field(2, [Uint8Array.fromHex(versionstamp)]);
+  const version = versionstamp === null ? [] : field(2, [bytesOfHex(versionstamp)]);
   const parts = field(1, [...field(1, [encodeKey(key)]), ...version]);
   for (const mutation of mutations) {
     if (mutation.key.length === 0) throw new StoreRefusedError("A key cannot be empty");
@@ -260,7 +262,7 @@ function encodeAtomicWrite({ guard, mutations }: Commit): Uint8Array<ArrayBuffer
 
 /** The new versionstamp, or `null` if the guard has changed. Throws `UnclearOutcomeError` for other outcomes. */
 function decodeAtomicWriteOutput(bytes: Uint8Array): string | null {
-  const hex = bytes.toHex();
+  const hex = hexOf(bytes);
   if (hex.startsWith(SUCCESS) && hex.length >= 28) return hex.slice(8, 28);
   if (hex.startsWith(CHECK_FAILURE)) return null;
   throw new UnclearOutcomeError(`it answers with the outcome ${hex.slice(0, 28)}`);

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import { isIPv6 } from "node:net";
 import { userInfo } from "node:os";
 import { reasonOf } from "../../runtime/logger.ts";
+import { words } from "../../words.ts";
 
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
 export type SslMode = typeof SSL_MODES[number];
@@ -34,7 +35,7 @@ export interface PostgresSettings extends DatabaseAddress {
   strictReads: boolean;
 }
 
-/** The name of a database in messages, without a secret: `database pets on a:5432,b:5432`. */
+/** The name of a database in messages, without a secret: `database users on a:5432,b:5432`. */
 export function databaseName({ hosts, database }: DatabaseAddress): string {
   return `database ${database} on ${hosts.map(hostName).join(",")}`;
 }
@@ -61,7 +62,7 @@ const PARAMETERS = ["host", "port", "sslmode", "sslrootcert", "target_session_at
 
 const EXAMPLE = "postgres://user@host:5432/database";
 const SOCKET_EXAMPLE = "postgres:///database?host=/run/postgresql";
-const OR_PGPASSWORD = "or leave the password out and set PGPASSWORD";
+const orPassword = () => `or leave the password out and set ${words().password}`;
 
 /** The credentials and hosts, the database, and the parameters. */
 const URL_PATTERN = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/i;
@@ -100,15 +101,15 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 function expectNoReservedCharacters(text: string): void {
   if (text.includes("%00")) fail("must not contain %00");
   if (/[\s\p{Cc}]/u.test(text)) fail("has a space or a line break; write %20 for a space");
-  if (text.includes("#")) fail(`has a #; in a password, write %23, ${OR_PGPASSWORD}`);
+  if (text.includes("#")) fail(`has a #; in a password, write %23, ${orPassword()}`);
   const [, ...afterSlash] = text.replace(/^[^/]*\/\//, "").split(/[/?]/);
   if (afterSlash.some((part) => part.includes("@"))) {
     fail(
-      `has a / or ? before an @; in a password, write %2F for / and %3F for ?, ${OR_PGPASSWORD}`,
+      `has a / or ? before an @; in a password, write %2F for / and %3F for ?, ${orPassword()}`,
     );
   }
   if (text.split("@").length > 2) {
-    fail(`has more than one @; in a password, write %40 for @, ${OR_PGPASSWORD}`);
+    fail(`has more than one @; in a password, write %40 for @, ${orPassword()}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import PgClient from "pg/lib/client.js";
+import { words } from "../../words.ts";
 import { StoreAwayError, StoreError, StoreRefusedError } from "../store_errors.ts";
 import { type Client, Connection, isServerError } from "./connection.ts";
 import {
@@ -28,7 +29,8 @@ export async function openConnection(
   const password = async () => {
     if (settings.password) return settings.password;
     if (passfile) return await readPassfile(passfile, host, settings);
-    throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+    const places = `${words().password} or ${words().passfile}`;
+    throw new StoreRefusedError(`it asks for a password; set ${places}`);
   };
   try {
     const endpoint = { application_name, host: hostname, port, database, user, password };

@@ -1,6 +1,7 @@
 /** A file of passwords, in the format of ~/.pgpass (https://www.postgresql.org/docs/15/libpq-pgpass.html). */
 
 import { readFile, stat } from "node:fs/promises";
+import { words } from "../../words.ts";
 import { StoreRefusedError } from "../store_errors.ts";
 import type { DatabaseAddress, DatabaseHost } from "./database_url.ts";
 
@@ -17,14 +18,13 @@ export async function readPassfile(
   const reading = Promise.all([stat(path), readFile(path, "utf8")]);
   const [{ mode }, text] = await reading.catch((cause) => {
     throw new StoreRefusedError(
-      "the password file (PGPASSFILE) cannot be read; let the user of this program own it",
-      {
-        cause,
-      },
+      `the password file (${words().passfile}) cannot be read; let the user of this program own it`,
+      { cause },
     );
   });
   if ((mode & 0o077) !== 0) {
-    throw new StoreRefusedError("other users can read the password file (PGPASSFILE); chmod 600");
+    const file = `the password file (${words().passfile})`;
+    throw new StoreRefusedError(`other users can read ${file}; chmod 600`);
   }
   const wanted = [hostname, String(port), database, user];
   for (const line of text.split(/\r?\n/)) {
@@ -35,7 +35,7 @@ export async function readPassfile(
     if (password && isOurs) return password;
   }
   throw new StoreRefusedError(
-    `it asks for a password, but no line of the password file (PGPASSFILE) matches; ` +
+    `it asks for a password, but no line of the password file (${words().passfile}) matches; ` +
       `add ${wanted.join(":")}:PASSWORD, or * in the place of a field`,
   );
 }

@@ -1,4 +1,5 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import { bytesOfHex, hexOf } from "../../encoding/hex.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
@@ -229,7 +230,7 @@ function encodeCommit({ guard, mutations }: Commit): EncodedCommit {
   const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
   for (const mutation of mutations) {
     const key = encodeKey(mutation.key);
-    last.set(key.toHex(), { key, mutation });
+    last.set(hexOf(key), { key, mutation });
   }
   const deleted: Uint8Array[] = [];
   const written: EncodedRecord[] = [];
@@ -271,7 +272,7 @@ function snapshotOf(
     else if (value !== null) byKey.set(key!, row);
   }
   const entries = keys.map((key, index) => {
-    const row = byKey.get(`\\x${encodedKeys[index].toHex()}`);
+    const row = byKey.get(`\\x${hexOf(encodedKeys[index])}`);
     return row === undefined ? null : entryOf(key, row);
   });
   return { entries, lists };
@@ -283,7 +284,7 @@ function entryOf(key: Key, [version, value]: Row): StoreEntry {
 
 /** Decodes bytes from the text form `\x0a…`. */
 function bytesOf(text: string | null): Uint8Array {
-  return Uint8Array.fromHex(text!.slice(2));
+  return bytesOfHex(text!.slice(2));
 }
 
 /** Versionstamps sort as text, so they have the digits of the largest bigint. */

@@ -1,6 +1,6 @@
 /** The program that uses a database. */
 export interface Program {
-  /** Its name, such as `animal-store`: in the list of clients, and with underscores that of its schema. */
+  /** Its name, such as `user-registry`: in the list of clients, and with underscores that of its schema. */
   program: string;
 }
 

@@ -1,14 +1,11 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
-import { commandName } from "../../runtime/command_name.ts";
+import { words } from "../../words.ts";
 import { type Program, schemaNameOf } from "./program.ts";
-import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
+import { noStoreReason, olderFormatReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
-/**
- * The version of the tables, named after the format of the store that last changed them, so that a message can name the
- * release.
- */
+/** The version of the tables, named after the format of the store that last changed them. */
 const SCHEMA_VERSION = 6;
 
 /**
@@ -101,7 +98,7 @@ export async function prepareSchema(
     if (await isPrepared(connection, program)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
     const lacksRight = `the role may not create the schema ${schema}`;
-    refuse(`${lacksRight}; see ${commandName("schema")}: ${error.message}`);
+    refuse(`${lacksRight}; see ${words().schema}: ${error.message}`);
   }
 }
 
@@ -114,10 +111,10 @@ async function isPrepared(connection: Connection, program: string): Promise<bool
   if (table !== `${schema}.schema_version`) {
     refuse(
       `it holds tables of another program, such as ${table}; use another database, or create the ` +
-        `schema ${schema} in it (${commandName("schema")})`,
+        `schema ${schema} in it (${words().schema})`,
     );
   }
-  const advice = `see ${commandName("schema --role")}`;
+  const advice = `see ${words().grants}`;
   const lacksRights = `the role lacks rights on the schema ${schema}; ${advice}`;
   const [state] = await connection.read(readState(schema, program)).catch((error) => {
     if (!(error instanceof StoreRefusedError)) throw error;
@@ -126,9 +123,12 @@ async function isPrepared(connection: Connection, program: string): Promise<bool
   if (state === undefined) refuse(`another program created its schema ${schema}`);
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
-    const shown = `its schema ${schema} has version ${version}`;
-    const isNewer = Number(version) > SCHEMA_VERSION;
-    refuse(otherVersionReason(shown, isNewer ? version! : undefined));
+    const shown = `its schema ${schema} has`;
+    if (Number(version) < SCHEMA_VERSION) refuse(olderFormatReason(`${shown} version ${version}`));
+    refuse(
+      `${shown} the newer version ${version}, and this program knows version ${SCHEMA_VERSION}; ` +
+        "use a newer program",
+    );
   }
   if (hasRights !== "t") refuse(lacksRights);
   return true;

@@ -1,8 +1,8 @@
-import { commandName } from "../../runtime/command_name.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../../runtime/instrumentation.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { retry } from "../../runtime/retry.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { words } from "../../words.ts";
 import type { Key, Store } from "../store.ts";
 import {
   isWriteFault,
@@ -132,7 +132,7 @@ export class ResilientStore implements Store {
   noteDamage(damage: StoreDamagedError): void {
     if (this.damage !== undefined) return;
     this.damage = damage;
-    const remedy = `Stop the service, run ${commandName("audit")}, and follow its advice`;
+    const remedy = `Stop the service, run ${words().audit}, and follow its advice`;
     this.#options.report("error", "store_damaged", { reason: damage.reason, remedy });
   }
 

@@ -11,7 +11,7 @@ type WorkerMessage =
 
 /**
  * Checks the structure of the whole file of a store, next to those who read and write it. Resolves to the damage, if
- * there is one. Rejects if the check cannot be made. It is one statement, of 0.6 s for 300,000 pets in memory, so it runs
+ * there is one. Rejects if the check cannot be made. It is one statement, of 0.6 s for 300,000 records in memory, so it runs
  * in a worker. */
 export async function checkFile(path: string): Promise<StoreDamagedError | undefined> {
   const file = JSON.stringify(path);

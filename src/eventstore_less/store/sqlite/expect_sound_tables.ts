@@ -1,6 +1,6 @@
 import type { Key } from "../store.ts";
 import { StoreDamagedError } from "../store_errors.ts";
-import { openTables, TABLES_VERSION } from "./kv_tables.js";
+import { openTables, TABLES_VERSION } from "./kv_tables.ts";
 import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
 
 /**

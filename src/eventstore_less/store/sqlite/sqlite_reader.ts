@@ -122,7 +122,9 @@ export class SqliteReader implements Store, Disposable {
     this.#database.close();
   }
 
-  [Symbol.dispose] = () => this.close();
+  [Symbol.dispose](): void {
+    this.close();
+  }
 
   #rows<T>(query: string, ...values: (Uint8Array | number)[]): T[] {
     return this.#statement(query).all(...values) as T[];

@@ -8,8 +8,7 @@ import { versionstampOf } from "./sqlite_reader.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { type Commit, type Store, STORE_LIMITS, VALUE_BYTES_LIMIT } from "../store.ts";
 import { StoreClosedError, StoreReadOnlyError, StoreRefusedError } from "../store_errors.ts";
-import { type EncodedCommit, openTables, packCommit } from "./kv_tables.js";
-import WORKER_SOURCE from "./kv_tables.js" with { type: "text" };
+import { type EncodedCommit, openTables, packCommit, WORKER_SOURCE } from "./kv_tables.ts";
 
 /** The part of a store that writes. It rejects with an error of SQLite. When it is closed, commits in flight reject. */
 export type SqliteWriter = Pick<Store, "commit" | "close">;
@@ -59,7 +58,7 @@ export class FileWriter implements SqliteWriter {
   #isClosed = false;
 
   private constructor(path: string) {
-    const workerData = { kvTables: { path, closed: this.#closed } };
+    const workerData = { path, closed: this.#closed };
     this.#worker = startWorker(WORKER_SOURCE, { workerData });
     this.#worker.on("message", (answer: Answer) => this.#settle(answer));
   }

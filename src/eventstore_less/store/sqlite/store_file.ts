@@ -4,9 +4,9 @@ import type { Stats } from "node:fs";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pid } from "node:process";
-import { commandName } from "../../runtime/command_name.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { words } from "../../words.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
 import { SqliteReader } from "./sqlite_reader.ts";
@@ -167,10 +167,10 @@ function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
 function lostRemedy(path: string): string {
   const saved = quoted(savedPath(path));
   return "If the file was moved, move it back. Otherwise, before the service stops, run saveCommand as its user. If it " +
-    `succeeds, check the copy: KV_PATH=${saved} ${
-      commandName("audit")
+    `succeeds, check the copy: ${
+      words().auditOf(saved)
     }. If it is sound, stop the service, and start it ` +
-    `with KV_PATH=${saved}`;
+    `with ${words().serving(saved)}`;
 }
 
 /**

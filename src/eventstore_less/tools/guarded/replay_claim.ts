@@ -98,7 +98,7 @@ export class ReplayClaim {
     const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
     const mutations: Mutation[] = [
       ...others,
-      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+      { type: "set", key: HEAD_KEY, value: encodeHead(this.#application, next) },
       { type: "set", key: REPLAY_KEY, value },
     ];
     const readClaim = () => this.#store.get(REPLAY_KEY);

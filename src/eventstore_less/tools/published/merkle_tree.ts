@@ -1,6 +1,7 @@
 /** The Merkle tree of RFC 6962: its hashes, and the roots that its proofs lead to. */
 
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import { bytesOfHex } from "../../encoding/hex.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { Buffer } from "node:buffer";
 
@@ -9,7 +10,7 @@ export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-export const EMPTY_ROOT = Uint8Array.fromHex(sha256Hex(""));
+export const EMPTY_ROOT = bytesOfHex(sha256Hex(""));
 
 export interface TreeHead {
   size: number;
@@ -27,7 +28,7 @@ export function leafHash(line: Uint8Array): Uint8Array {
 }
 
 function hashWith(prefix: number, ...parts: Uint8Array[]): Uint8Array {
-  return Uint8Array.fromHex(sha256Hex(Buffer.concat([Uint8Array.of(prefix), ...parts])));
+  return bytesOfHex(sha256Hex(Buffer.concat([Uint8Array.of(prefix), ...parts])));
 }
 
 /** The root over a range of leaves, by the hashes of subtrees that are known, and that cover it. */

@@ -1,4 +1,5 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import { Buffer } from "node:buffer";
 import { formatCounted } from "../format.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../refused_error.ts";
@@ -41,7 +42,7 @@ export class PublishedLog {
     expectPublished(leaf, index, this.tree);
     const proof = this.tree.inclusionProof(index);
     if (!isIncluded(leaf, index, this.checkpoint, proof)) throw new RefusedError(OTHER_ROOT);
-    const hashes = proof.map((hash) => `${hash.toBase64()}\n`);
+    const hashes = proof.map((hash) => `${Buffer.from(hash).toString("base64")}\n`);
     return `${PROOF_FORMAT}\nindex ${index}\n${hashes.join("")}\n${note}`;
   }
 

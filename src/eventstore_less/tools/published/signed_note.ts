@@ -28,7 +28,11 @@ export interface SignedCheckpoint extends TreeHead {
 }
 
 export function signCheckpoint({ size, root }: TreeHead, signer: Signer): SignedCheckpoint {
-  return { size, root, note: signNote(`${signer.name}\n${size}\n${root.toBase64()}\n`, signer) };
+  return {
+    size,
+    root,
+    note: signNote(`${signer.name}\n${size}\n${Buffer.from(root).toString("base64")}\n`, signer),
+  };
 }
 
 /**

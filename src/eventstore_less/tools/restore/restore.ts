@@ -14,10 +14,16 @@ import {
   retainedRecords,
 } from "../../keyspace.ts";
 import { GENESIS_HASH } from "../../log/event.ts";
-import { decodeHeadRecord, encodeHead, type RestoreMark } from "../../log/head.ts";
+import {
+  decodeHeadRecord,
+  encodeHead,
+  encodeRestoreMark,
+  type RestoreMark,
+} from "../../log/head.ts";
 import { followsHash } from "../../log/line_text.ts";
 import { eventOf, splitLines } from "../../log/lines.ts";
 import { linesOf } from "../../log/read_log.ts";
+import { STORE_FORMAT } from "../../log/store_format.ts";
 import { project } from "../../projections/project.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Mutation, Store, StoreEntry } from "../../store/store.ts";
@@ -50,7 +56,7 @@ export async function verifyExport(
   application: Application,
   source: Export,
   progress: Progress = () => {},
-) {
+): Promise<LogVerifier> {
   const verifier = new LogVerifier(application);
   for await (const lines of splitLines(source())) {
     for (const line of lines) {
@@ -91,7 +97,7 @@ export async function readExport(
   application: Application,
   source: Export,
   progress: Progress = () => {},
-) {
+): Promise<LogVerifier> {
   const verifier = new LogVerifier(application);
   for await (const lines of splitLines(source())) {
     for (const line of lines) verifier.verify(line);
@@ -133,10 +139,10 @@ export async function restore(
   const lines = linesAfter(application, mark.restored, store, source, head);
   await writeInCommits(lines, store.limits, seal, async ({ restored, mutations }) => {
     // One commit stores both the lines and their count.
-    await replaceMark({ ...mark, restored }, mutations);
+    await replaceMark(encodeRestoreMark({ ...mark, restored }), mutations);
     progress(restored);
   });
-  await replaceMark(head);
+  await replaceMark(encodeHead(application, head));
 }
 
 /**
@@ -175,20 +181,27 @@ async function* linesAfter(
 
 /**
  * Writes the mark into an empty store, or takes over that of an earlier restore of this export. `replaceMark` commits
- * mutations with another mark or with the head. It rejects unless the commit landed.
+ * mutations with the record of another mark or of the head. It rejects unless the commit landed.
  */
 async function takeMark(application: Application, store: Store, runtime: Runtime, head: Head) {
-  const { format: storeFormat, position, lastHash } = head;
+  const { position, lastHash } = head;
   const found = await store.get(HEAD_KEY);
   const restored = await restoredIn(application, store, found, head);
   const run = runtime.newId();
-  const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
+  const mark: RestoreMark = {
+    format: "restore",
+    storeFormat: STORE_FORMAT,
+    run,
+    position,
+    lastHash,
+    restored,
+  };
   let versionstamp = found?.versionstamp ?? null;
-  const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
-    const value = encodeHead(next);
+  const replaceMark = async (value: Uint8Array, mutations: Mutation[] = []) => {
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
     const isOurs = (stored: StoreEntry | null) => {
-      if (next === head) return decodeHeadRecord(application, stored?.value).kind === "head";
+      const isHead = decodeHeadRecord(application, value).kind === "head";
+      if (isHead) return decodeHeadRecord(application, stored?.value).kind === "head";
       return bytesEqual(stored?.value, value);
     };
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
@@ -199,7 +212,7 @@ async function takeMark(application: Application, store: Store, runtime: Runtime
     }
     versionstamp = landed.versionstamp;
   };
-  await replaceMark(mark);
+  await replaceMark(encodeRestoreMark(mark));
   return { mark, replaceMark };
 }
 
@@ -216,7 +229,7 @@ async function restoredIn(
     throw new Error("The store is not empty; name another");
   }
   const record = decodeHeadRecord(application, found.value);
-  if (record.kind === "other_format") throw new Error(`The store is not empty: ${record.message}`);
+  if (record.kind === "refused") throw new Error(`The store is not empty: ${record.message}`);
   if (record.kind !== "restore_mark") {
     throw new Error("The store already holds a log; name another");
   }

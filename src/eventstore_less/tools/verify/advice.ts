@@ -13,7 +13,7 @@ interface Fault {
  * The actions that an audit advises. A line that begins with two spaces is a command. The operator replaces BACKUP, and
  * PATH by the argument of the audit.
  */
-const ACTIONS = {
+const ACTIONS: Record<Action, (fault: Fault) => string> = {
   upgrade: () =>
     "Upgrade the program, then audit again: the newer lines may also explain other faults.",
   recover: () =>
@@ -67,13 +67,21 @@ another flag that selects events, the export is no prefix of the log: use --to t
 first events of this one, up to position ${lastSound}:
   ${onNewStore(`restore --to ${lastSound} BACKUP`)}
   ${onNewStore("audit")}`,
-} as const satisfies Record<string, (fault: Fault) => string>;
+};
 
 function onNewStore(command: string): string {
   return `KV_PATH=${newFileName("restored.sqlite3")} ${commandName(command)}`;
 }
 
-type Action = keyof typeof ACTIONS;
+type Action =
+  | "upgrade"
+  | "recover"
+  | "evidence"
+  | "replay"
+  | "copy"
+  | "repair"
+  | "reencode"
+  | "cut";
 
 /** The action for each kind, the most urgent first. */
 export const FAULT_KINDS = {

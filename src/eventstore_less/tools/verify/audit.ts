@@ -16,7 +16,7 @@
 import type { Head } from "../../definitions.ts";
 import { HEAD_KEY, isLogKey, isTurnRequestKey, logKey, REPLAY_KEY } from "../../keyspace.ts";
 import { isHeadBehind } from "../../log/accept_store.ts";
-import { GENESIS_HASH } from "../../log/event.ts";
+import { GENESIS_HASH, OtherApplicationError } from "../../log/event.ts";
 import {
   EMPTY_HEAD,
   ForeignStoreError,
@@ -130,13 +130,19 @@ export async function auditLines(
   application: Application,
   lines: AsyncIterable<Uint8Array[]>,
   options: AuditOptions = {},
-) {
+): Promise<AuditReport> {
   const findings = new Findings(application);
   const log = new LogAudit(application, findings, options);
   let number = 0;
   let events = 0;
+  let message = "The file is not an export of the log: it has no event";
   for await (const batch of lines) {
-    if (number === 0) refusePartial(application, batch[0]);
+    if (number === 0) {
+      refusePartial(application, batch[0]);
+      const first = readEvent(application, batch[0]);
+      const isOther = first instanceof OtherApplicationError;
+      if (isOther) message = `The file is an export of another application: ${first.reason}`;
+    }
     for (const line of batch) {
       number++;
       if (log.verify(line)) {
@@ -163,11 +169,7 @@ export async function auditLines(
   if (number === 0) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   } else if (events === 0 && !hasNewerLines) {
-    return onlyFault(
-      application,
-      "no_export",
-      "The file is not an export of the log: it has no event",
-    );
+    return onlyFault(application, "no_export", message);
   }
   log.end();
   return findings.report(log.verifier.head, true);

@@ -30,7 +30,33 @@ export interface Note {
   message: string;
 }
 
-export type AuditReport = ReturnType<Findings["report"]>;
+/** The result of an audit. It is plain data, so that `JSON.stringify()` keeps all of it. */
+export interface AuditReport {
+  /** Whether the log, the head and every record that was compared are as the application wrote them. */
+  sound: boolean;
+  /** The reason why the audit has no result, if it has none. */
+  unfinished: string | undefined;
+  /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
+  position: number;
+  /** SHA-256 (hex) of the line at that position. */
+  hash: string;
+  /** How many subjects there are, by their names in the plural: `{ invoices: 3 }`. */
+  summary: Record<string, number>;
+  /** Number of faults of each kind. */
+  counts: Partial<Record<FaultKind, number>>;
+  /** What to do about each kind of fault found, the most urgent first. */
+  advice: Partial<Record<FaultKind, string>>;
+  /** Absent if no fault has a position. */
+  firstBadPosition: number | undefined;
+  /** The first faults of each kind, in order of their positions. */
+  faults: Fault[];
+  /** The first notes of each kind. */
+  notes: Note[];
+  /** Number of notes of each kind. */
+  noteCounts: Partial<Record<NoteKind, number>>;
+  /** What to do about each kind of note after which the operator should do something. */
+  noteAdvice: Partial<Record<NoteKind, string>>;
+}
 
 export class Findings {
   #application: Application;
@@ -74,7 +100,7 @@ export class Findings {
   }
 
   /** `isExport` is true if the lines are not those of a store. */
-  report(head: Head, isExport = false) {
+  report(head: Head, isExport = false): AuditReport {
     const { position, lastHash } = head;
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
@@ -82,32 +108,24 @@ export class Findings {
     const firstLine = faults.find(({ kind }) => kind === "line")?.position ?? Infinity;
     const lastSound = Math.min(firstLine - 1, position);
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
-    /** For each kind of fault found, the most urgent first. */
     const advice: Partial<Record<FaultKind, string>> = Object.fromEntries(
       kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]),
     );
     const noteKinds = NOTE_KINDS.filter((kind) => this.noteCounts[kind]);
-    /** For each kind of note after which the operator should do something. */
     const noteAdvice: Partial<Record<NoteKind, string>> = Object.fromEntries(
       noteKinds.map((kind) => [kind, adviceForNote(kind)])
         .filter(([, advice]) => advice !== undefined),
     );
     return {
       sound: faults.length === 0 && this.unfinished === undefined,
-      /** The reason why the audit has no result, if it has none. */
       unfinished: this.unfinished,
-      /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,
       hash: lastHash,
-      /** How many subjects there are, by their names in the plural: `{ pets: 3 }`. */
       summary: summaryOf(this.#application, head),
       counts: this.counts,
       advice,
-      /** Absent if no fault has a position. */
       firstBadPosition: faults[0]?.position,
-      /** The first faults of each kind, in order of their positions. */
       faults,
-      /** The first notes of each kind. */
       notes: this.notes,
       noteCounts: this.noteCounts,
       noteAdvice,

@@ -10,8 +10,17 @@ import type { Findings } from "./findings.ts";
 import { type LineFault, LogVerifier, messageOf } from "./log_verifier.ts";
 
 /** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
-export const AuditCheckpoint = z.strictObject({ position: z.int().min(0), hash: Sha256Hex });
-export type AuditCheckpoint = z.infer<typeof AuditCheckpoint>;
+export interface AuditCheckpoint {
+  position: number;
+  /** SHA-256 (hex) of the line at the position. */
+  hash: string;
+}
+
+/** The schema of the text of a checkpoint. */
+export const AuditCheckpoint: z.ZodType<AuditCheckpoint> = z.strictObject({
+  position: z.int().min(0),
+  hash: Sha256Hex,
+});
 
 export interface AuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */

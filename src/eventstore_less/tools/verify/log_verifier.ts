@@ -1,12 +1,17 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import type { SubjectState } from "../../definitions.ts";
+import type {
+  Head,
+  History,
+  RecordedEvent,
+  RecordedLine,
+  SubjectState,
+} from "../../definitions.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../keyspace.ts";
 import { MalformedEventError, NewerVersionError, subjectOf } from "../../log/event.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "../../log/head.ts";
 import { readEvent } from "../../log/lines.ts";
-import type { History, RecordedEvent, RecordedLine } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
 import type { Note } from "./findings.ts";
 import { ExpectedRecords } from "./expected_records.ts";
@@ -34,6 +39,15 @@ export interface LineFault {
   message: string;
 }
 
+/** What the verification of a line has found. */
+export interface VerifiedLine {
+  /** `undefined` if the line could not be decoded. */
+  event: RecordedEvent | undefined;
+  faults: readonly LineFault[];
+  /** What an operator should know, although it is no fault. */
+  notes: readonly Note[];
+}
+
 /**
  * Verifies lines one by one, and keeps what the later ones are compared with: the head, the last position of each subject
  * and the records. A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
@@ -49,7 +63,7 @@ export interface LineFault {
 export class LogVerifier {
   readonly application: Application;
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
-  head = draftOf(EMPTY_HEAD);
+  head: Head = draftOf(EMPTY_HEAD);
   /** Of the line that is verified. */
   #faults: LineFault[] = [];
   #notes: Note[] = [];
@@ -90,8 +104,8 @@ export class LogVerifier {
     return this.head.position;
   }
 
-  /** Verifies the next line. `event` is `undefined` if it could not be decoded. `notes` are not faults. */
-  verify(line: Uint8Array) {
+  /** Verifies the next line. */
+  verify(line: Uint8Array): VerifiedLine {
     this.#faults = [];
     this.#notes = [];
     const read = readEvent(this.application, line);

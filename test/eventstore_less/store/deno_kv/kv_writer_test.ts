@@ -1,4 +1,4 @@
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { GUARD_KEYS } from "../../../../src/eventstore_less/keyspace.ts";

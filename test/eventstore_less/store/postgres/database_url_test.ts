@@ -136,7 +136,7 @@ Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a pas
     ["postgres://me:hunter2@a/pets?sslrootcert=%zz", "has a percent sign"],
     // A reserved character in a password.
     ["postgres://me:hunter2#x@a/pets", "has a #; in a password, write %23, or leave"],
-    ["postgres://me:x#hunter2@a/pets", "and set PGPASSWORD"],
+    ["postgres://me:x#hunter2@a/pets", "and set settings.password"],
     ["postgres://me:x/hunter2@a/pets", "has a / or ? before an @; in a password, write %2F"],
     ["postgres://me:x?hunter2@a/pets", "has a / or ? before an @; in a password, write %2F"],
     ["postgres://me:p@ss/wo?hunter2@a/pets", "and %3F for ?, or leave the password out"],

@@ -44,7 +44,7 @@ testNeeding(permissions("read", "write"))(
     for (const lines of WITHOUT) {
       await Deno.writeTextFile(path, lines.join("\n"));
       const reason =
-        "it asks for a password, but no line of the password file (PGPASSFILE) matches; " +
+        "it asks for a password, but no line of the password file (settings.passfile) matches; " +
         "add db.example:5432:pets:me:PASSWORD, or * in the place of a field";
       const error = await assertRejects(() => readPassfile(path, HOST, ROLE), StoreRefusedError);
       assertEquals(error.message, reason);

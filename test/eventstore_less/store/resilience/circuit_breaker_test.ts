@@ -7,7 +7,7 @@ import {
   TimeLimitError,
 } from "../../../../src/eventstore_less/store/resilience/circuit_breaker.ts";
 import { limitedLogger } from "../../../../src/runtime/limited_logger.ts";
-import { FakeRuntime } from "../../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 Deno.test("CircuitBreaker makes calls at once up to its limit, and further ones in order as others end", async () => {
   const runtime = new FakeRuntime();

@@ -19,7 +19,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
-import { FakeRuntime } from "../../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
@@ -173,7 +173,7 @@ Deno.test("ResilientStore: a damage of the file is reported once, is not retried
   }
   // The commit after the damage was found is not sent.
   assertEquals([answer.calls.length, store.damage], [Object.keys(CALLS).length - 1, damage]);
-  const remedy = "Stop the service, run deno task audit, and follow its advice";
+  const remedy = "Stop the service, run an audit, and follow its advice";
   const logged = ["error", "store_damaged", { reason: damage.reason, remedy }];
   assertEquals<unknown>(report.calls.map(({ args }) => args), [logged]);
   store.close();

@@ -1,5 +1,5 @@
 import { audit, continuingLines } from "../../../support/tools.ts";
-import { systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { petKey } from "../../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";

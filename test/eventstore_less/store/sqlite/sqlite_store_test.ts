@@ -1,4 +1,5 @@
-import { retry, systemRuntime } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
+import { retry } from "../../../../src/eventstore_less/runtime/retry.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";

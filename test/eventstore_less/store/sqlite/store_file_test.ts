@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { StoreError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { watchFile } from "../../../../src/eventstore_less/store/sqlite/store_file.ts";
-import { FakeRuntime } from "../../../support/fake_runtime.ts";
+import { FakeRuntime } from "eventstore-less/testing";
 import { NOT_WINDOWS, permissions, testNeeding } from "../../../support/test_needing.ts";
 import { TempStore } from "../../../support/temp_store.ts";
 

@@ -1,4 +1,4 @@
-import { contentOf, type HeadEntry, projectionKey } from "eventstore-less";
+import { contentOf, type HeadEntry, projectionKey } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import type { ApiRequest } from "../api/api_request.ts";

@@ -1,9 +1,9 @@
 import { assertRejects } from "@std/assert";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
-import type { Store } from "../../src/eventstore_less/store/store.ts";
-import { faultyStore } from "./faulty_store.ts";
-import { expectOneMoment } from "./store_contract.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import type { Store } from "../../../src/eventstore_less/store/store.ts";
+import { faultyStore } from "../../support/faulty_store.ts";
+import { expectOneMoment } from "../../../src/eventstore_less/testing/store_contract.ts";
 
 /** Snapshots of stores that read their parts one after the other. */
 const WRONG_SNAPSHOTS: Record<string, (store: Store) => Store["snapshot"]> = {
@@ -35,7 +35,7 @@ for (const [name, snapshotOf] of Object.entries(WRONG_SNAPSHOTS)) {
     const store = faultyStore(inner, {
       onSnapshot: (_, keys, ranges, options) => snapshotOf(slow)(keys, ranges, options),
     });
-    await assertRejects(() => expectOneMoment(store, 300), Error, "Values are not equal");
+    await assertRejects(() => expectOneMoment(store, 300), Error, "strictly deep-equal");
     store.close();
   });
 }

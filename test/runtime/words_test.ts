@@ -1,8 +1,8 @@
-import { callCommandsBy, commandName, newFileName } from "eventstore-less";
 import { globSync } from "node:fs";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
-import { commandPrefix as commandPrefixOnNode } from "../../src/eventstore_less/runtime/node/command_prefix.ts";
+import { commandPrefix as commandPrefixOnNode } from "../../src/runtime/node/command_prefix.ts";
+import { callCommandsBy, commandName, newFileName } from "../../src/runtime/words.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -44,7 +44,7 @@ testNeeding(permissions("read"))(
       const source = await Deno.readTextFile(new URL(path, ROOT));
       if (withoutComments(source).includes("deno task")) found.push(path);
     }
-    assertEquals(found, ["src/eventstore_less/runtime/deno/command_prefix.ts"]);
+    assertEquals(found, ["src/runtime/deno/command_prefix.ts"]);
   },
 );
 

@@ -2,7 +2,7 @@
 
 import { schemaComponent } from "../api/component.ts";
 import type { Tag } from "../api/operation.ts";
-import { Visit } from "./visits.ts";
+import { Visit } from "../../events/visit.ts";
 
 export const VISITS_TAG: Tag = { name: "Visits", description: "The visits to the vet" };
 export const VISIT = schemaComponent("Visit", Visit);

@@ -12,7 +12,8 @@ import type { BodyReader } from "../api/requests/request_body.ts";
 import { writtenResponse } from "../api/written_response.ts";
 import { type WriteDeps, writeWithKey } from "../keys/write_with_key.ts";
 import { EXAMPLE_VISIT, VISIT, VISITS_TAG } from "./described_visits.ts";
-import { NewVisit, Visit, visitCount } from "./visits.ts";
+import { NewVisit, Visit } from "../../events/visit.ts";
+import { visitCount } from "./visits.ts";
 
 export interface BookVisitDeps extends WriteDeps {
   bodies: BodyReader;

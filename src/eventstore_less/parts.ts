@@ -1,0 +1,75 @@
+/**
+ * The parts of which `openEventStore()` makes a store, for a program that puts them together itself: a service that keeps
+ * caches, answers many readers at once, or follows the log for many clients. A program that only needs a store imports
+ * `eventstore-less` alone.
+ *
+ * @module
+ */
+
+export { APPEND_LIMIT_MS, Appender, type AppenderDeps, type Committed } from "./append/appender.ts";
+export type { Batch } from "./append/batch.ts";
+export type { Command } from "./append/command.ts";
+export { assertNever } from "./encoding/assert_never.ts";
+export { joinLines } from "./encoding/pack_lines.ts";
+export { encodeUtf8Pooled } from "./encoding/pooled_bytes.ts";
+export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
+export {
+  BackgroundWork,
+  type BackgroundWorkKind,
+  type ForegroundRequest,
+} from "./feed/background_work.ts";
+export {
+  EventCursor,
+  type EventFilter,
+  type EventPart,
+  followedParts,
+  NO_LINES,
+  type PartLimits,
+} from "./feed/event_cursor.ts";
+export {
+  EventFeed,
+  FEED_ID_PATTERN,
+  type FeedEvent,
+  type FeedLine,
+  feedPositionOf,
+  jsonOf,
+  messageOf,
+  type Place,
+} from "./feed/event_feed.ts";
+export { Follower, Followers, type FollowOptions } from "./feed/followers.ts";
+export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
+export {
+  acceptAppends,
+  acceptFilledLog,
+  acceptLog,
+  acceptUnlessRestoring,
+} from "./log/accept_store.ts";
+export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
+export {
+  EMPTY_HEAD,
+  ForeignStoreError,
+  type HeadEntry,
+  readHead,
+  readStoreFormat,
+} from "./log/head.ts";
+export {
+  HeadLostError,
+  HeadReader,
+  type HeadSnapshot,
+  type ProjectionRange,
+} from "./log/head_reader.ts";
+export { sequenceOf } from "./log/line_text.ts";
+export { eventOf, readEvent, splitLines } from "./log/lines.ts";
+export { readLog, secondsSinceEvent, type StoredLine } from "./log/read_log.ts";
+export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
+export {
+  contentOf,
+  damagedError,
+  decodeRecord,
+  proveRecord,
+  readEvents,
+  readProof,
+} from "./projections/project.ts";
+export { BoundedCache } from "./runtime/bounded_cache.ts";
+export { andThen, backoffMs, sleep } from "./runtime/runtime.ts";

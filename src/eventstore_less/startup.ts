@@ -1,0 +1,20 @@
+/**
+ * What a program needs before it opens a store: settings, words, a log and a clock. It loads neither a store nor the
+ * rest of the engine, so a process that only watches others stays small.
+ *
+ * @module
+ */
+
+export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
+export { HAS_DENO_KV } from "./runtime/has_deno_kv.ts";
+export { defectOf, reasonOf } from "./runtime/logger.ts";
+export { systemRuntime } from "./runtime/system_runtime.ts";
+export { locateStore } from "./store/locate_store.ts";
+export { type DatabaseAddress, hostName, parseDatabaseUrl } from "./store/postgres/database_url.ts";
+export {
+  type FileLocation,
+  type NamedStore,
+  type StoreLocation,
+  storeName,
+} from "./store/store_location.ts";
+export { setWords, type Words } from "./words.ts";
