@@ -213,7 +213,7 @@ Deno.test("two applications are used in one process, each with its names", async
   await using others = await openEventStore(define({}, "Other Notes"), ":memory:");
   const data = { id: "1", text: "a" };
   for (const store of [notes, others]) {
-    await store.append({ decide: () => [{ type: "NoteTaken", data }] });
+    await store.append({ subject: "notes/1", decide: () => [{ type: "NoteTaken", data }] });
     assertEquals((await audit(store)).faults, []);
   }
   const wrong: Parameters<typeof notes.append>[0] = {

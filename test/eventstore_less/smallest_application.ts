@@ -6,6 +6,7 @@ const notes = defineCollection({
   events: {
     NoteTaken: {
       data: z.strictObject({ id: z.string(), text: z.string() }),
+      isFirst: true,
       project: ({ event, line }) => [{ key: ["note", event.data.id], content: dataOf(line) }],
     },
   },

@@ -3,11 +3,9 @@ import {
   dataOf,
   defineApplication,
   defineCollection,
-  encodeEvent,
   encodeJson,
   type Head,
   InvalidEventError,
-  LINE_LIMIT_BYTES,
   openEventStore,
   type Recorded,
 } from "eventstore-less";
@@ -15,7 +13,8 @@ import { safeInteger } from "eventstore-less/encoding";
 import { audit, replay } from "eventstore-less/tools";
 import { z } from "zod";
 import { expectStorable } from "../../../src/eventstore_less/append/storable_data.ts";
-import { decodeEvent, GENESIS_HASH } from "../../../src/eventstore_less/log/event.ts";
+import { decodeEvent, encodeEvent, GENESIS_HASH } from "../../../src/eventstore_less/log/event.ts";
+import { LINE_LIMIT_BYTES } from "../../../src/eventstore_less/log/lines.ts";
 
 const Thing = z.strictObject({
   id: z.string(),
@@ -34,6 +33,7 @@ const THINGS = defineCollection({
   events: {
     ThingMade: {
       data: Thing,
+      isFirst: true,
       tally: ({ text }) => [[text ?? "things", 1]],
       // The order of the members would show in the record.
       project: (

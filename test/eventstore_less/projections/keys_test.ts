@@ -1,20 +1,22 @@
 /** Records whose keys differ only in where a text ends, or in the form of a number. */
 
 import { assertEquals } from "@std/assert";
-import { type Collection, dataOf, defineApplication, openEventStore } from "eventstore-less";
+import {
+  dataOf,
+  defineApplication,
+  defineCollection,
+  openEventStore,
+  type ProjectionRecord,
+  type RecordedData,
+} from "eventstore-less";
 import { audit, replay } from "eventstore-less/tools";
 import { z } from "zod";
 
 const Pair = z.strictObject({ id: z.string(), first: z.string(), second: z.string() });
-type PairBody = { type: "PairStored" | "PairMoved"; data: z.infer<typeof Pair> };
 
 const OF_PAIR = {
   data: Pair,
-  project(
-    { event: { data }, line }: Parameters<
-      Collection<PairBody>["events"]["PairStored"]["project"]
-    >[0],
-  ) {
+  project({ event: { data }, line }: RecordedData<z.infer<typeof Pair>>): ProjectionRecord[] {
     return [
       { key: ["pair", data.first, data.second], content: dataOf(line) },
       { key: ["count", data.id, 1], content: dataOf(line) },
@@ -22,14 +24,14 @@ const OF_PAIR = {
   },
 };
 
-const PAIRS: Collection<PairBody> = {
+const PAIRS = defineCollection({
   name: "pairs",
   events: { PairStored: OF_PAIR, PairMoved: OF_PAIR },
   kinds: {
     pair: { key: ["text", "text"] },
     count: { key: ["text", "number"] },
   },
-};
+});
 
 const application = defineApplication({ name: "Pairs", collections: [PAIRS] });
 
@@ -38,10 +40,8 @@ Deno.test("two events of a subject in one commit write two records whose keys di
   const stored = { id: "1", first: "a,b", second: "c" };
   const moved = { id: "1", first: "a", second: "b,c" };
   await store.append({
-    decide: () => [
-      { type: "PairStored", data: stored },
-      { type: "PairMoved", data: moved, predecessor: 1 },
-    ],
+    subject: "pairs/1",
+    decide: () => [{ type: "PairStored", data: stored }, { type: "PairMoved", data: moved }],
   });
   assertEquals((await store.read(["pair", "a,b", "c"])).value, stored);
   assertEquals((await store.read(["pair", "a", "b,c"])).value, moved);
@@ -52,6 +52,7 @@ Deno.test("records of two subjects share the number at the end of their keys unl
   await using store = await openEventStore(application, ":memory:");
   for (const id of ["1", "2"]) {
     await store.append({
+      subject: `pairs/${id}`,
       decide: () => [{ type: "PairStored", data: { id, first: id, second: id } }],
     });
   }
