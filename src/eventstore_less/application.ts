@@ -10,8 +10,8 @@ import {
   type CompleteEvent,
   type CompleteKind,
 } from "./complete_collection.ts";
-import { memberNames } from "./encoding/member_names.ts";
 import { objectEncoder } from "./encoding/object_encoder.ts";
+import { schemaMembers } from "./encoding/schema_members.ts";
 import type { Body, Collection } from "./definitions.ts";
 import { linePatternOf } from "./log/line_text.ts";
 
@@ -73,8 +73,8 @@ export class Application<EventBody extends Body = Body> {
         const schema = schemaNameOf(this.eventSource, type);
         const versions = versionsOf(definition);
         const encode = objectEncoder(definition.data);
-        const names = new Set(memberNames(definition.data));
-        const entry = { collection, isId, encode, memberNames: names, schema, versions };
+        const memberNames = new Set([...schemaMembers(definition.data)].map(([name]) => name));
+        const entry = { collection, isId, encode, memberNames, schema, versions };
         return [type, { ...definition, ...entry }];
       });
     }));

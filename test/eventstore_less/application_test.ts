@@ -160,7 +160,18 @@ const FAULTS: Record<string, [change: Record<string, unknown>, said: string, nam
   ],
   "a personal member that no data has": [
     { personal: ["text", "author"] },
-    "The collection notes has author as personal, but no data has it",
+    "The collection notes has author as personal, but no data has a text of that name",
+  ],
+  "a personal member without a text": [
+    { ...ofEvent({ data: Note.extend({ age: z.bigint() }) }), personal: ["age"] },
+    "The collection notes has age as personal, but no data has a text of that name",
+  ],
+  "a personal member whose text cannot be erased": [
+    {
+      ...ofEvent({ data: Note.extend({ mails: z.array(z.email()).optional() }) }),
+      personal: ["mails"],
+    },
+    "its schema refuses (removed) or (removed) 2, which replaces it if it is erased",
   ],
 };
 
