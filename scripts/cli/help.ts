@@ -1,9 +1,9 @@
-import { callCommandsBy, commandName } from "eventstore-less";
+import { callCommandsBy, commandName, STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less";
 import process from "node:process";
 import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
+import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
-import { versionLine } from "./version_line.ts";
 
 const WIDTH = 100;
 
@@ -15,6 +15,11 @@ export function beginCommand(command: Command): void {
   if (!isHelp && !args.includes("--version")) return;
   console.log(isHelp ? helpOf(command) : versionLine());
   process.exit(0);
+}
+
+/** What `--version` prints. `pets-upgrade` reads the formats in it. */
+export function versionLine(): string {
+  return `${NAME} ${VERSION} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
 }
 
 export function helpOf(command: Command): string {
