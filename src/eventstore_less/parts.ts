@@ -7,12 +7,12 @@
  */
 
 export { APPEND_LIMIT_MS, Appender, type AppenderDeps, type Committed } from "./append/appender.ts";
-export type { Batch } from "./append/batch.ts";
 export type { Command } from "./append/command.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { joinLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled } from "./encoding/pooled_bytes.ts";
 export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
+export type { EncodedText } from "./encoding/text_buffer.ts";
 export {
   BackgroundWork,
   type BackgroundWorkKind,
@@ -36,8 +36,11 @@ export {
   messageOf,
   type Place,
 } from "./feed/event_feed.ts";
-export { Follower, Followers, type FollowOptions } from "./feed/followers.ts";
-export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+export { Follower, Followers, type FollowersDeps, type FollowOptions } from "./feed/followers.ts";
+export {
+  IdempotencyKeySweep,
+  type IdempotencyKeySweepDeps,
+} from "./idempotency/idempotency_key_sweep.ts";
 export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
 export {
   acceptAppends,
@@ -45,7 +48,7 @@ export {
   acceptLog,
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
-export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
+export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
 export {
   EMPTY_HEAD,
   ForeignStoreError,
