@@ -26,7 +26,6 @@ const ADDED = Object.fromEntries(
 const OF_PET = {
   added: ADDED,
   id: ({ id }) => id,
-  isFirst: false,
   shown: ({ status }) => ({ status: [status] }),
 } satisfies Partial<EventDefinition<Pet>>;
 

@@ -16,8 +16,6 @@ import {
 /** The parts that all events of categories share. */
 const OF_CATEGORY = {
   release: "6.0",
-  id: ({ id }) => String(id),
-  isFirst: false,
   shown: () => ({}),
 } satisfies Partial<EventDefinition<Category>>;
 
@@ -51,7 +49,6 @@ export const CATEGORIES: Collection<CategoryEventBody> = {
   kinds: {
     [CATEGORY_KIND]: {
       key: ["text"],
-      owner: ([, id]) => `category ${id}`,
       describe: ([, id]) => `Category ${id}`,
     },
     removed_category: {

@@ -11,6 +11,7 @@ import {
   type CompleteKind,
 } from "./complete_collection.ts";
 import { objectEncoder } from "./encoding/object_encoder.ts";
+import { schemaMembers } from "./encoding/schema_members.ts";
 import type { Body, Collection } from "./definitions.ts";
 import { linePatternOf } from "./log/line_text.ts";
 
@@ -30,6 +31,8 @@ export interface EventEntry extends CompleteEvent {
   isId(text: string): boolean;
   /** The text of the data in a line, with the members in the order of the schema. */
   encode: (data: object) => string;
+  /** The names of all members of the data, also of objects in it. */
+  memberNames: ReadonlySet<string>;
   /** The name of the schema of its data, without the version: `urn:user-registry:user-created` for `UserCreated`. */
   schema: string;
   /** The versions of the schema, in order. Since format 6, a version is named after a release. */
@@ -79,7 +82,9 @@ export class Application<EventBody extends Body = Body> {
         const schema = schemaNameOf(this.eventSource, type);
         const versions = versionsOf(definition);
         const encode = objectEncoder(definition.data);
-        return [type, { ...definition, collection, isId, encode, schema, versions }];
+        const memberNames = new Set([...schemaMembers(definition.data)].map(([name]) => name));
+        const entry = { collection, isId, encode, memberNames, schema, versions };
+        return [type, { ...definition, ...entry }];
       });
     }));
     this.eventTypes = Object.keys(this.events);

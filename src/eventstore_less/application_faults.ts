@@ -1,6 +1,6 @@
 /** What is wrong with the definition of an application, as far as its events do not matter. */
 
-import type { z } from "zod";
+import { z } from "zod";
 import {
   type CompleteCollection,
   type CompleteEvent,
@@ -8,9 +8,10 @@ import {
   idIn,
 } from "./complete_collection.ts";
 import type { KeyElement, ProjectionKey } from "./definitions.ts";
-import { memberNames } from "./encoding/member_names.ts";
+import { schemaMembers, schemasOfTexts } from "./encoding/schema_members.ts";
 import { valuePreservingFaults } from "./encoding/value_preserving.ts";
 import { IDEMPOTENCY_KIND, isProjectionKey } from "./keyspace.ts";
+import { ERASED } from "./log/erased.ts";
 import { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
 import { isReservedName } from "./store/postgres/reserved_name.ts";
 
@@ -148,11 +149,25 @@ function isSchemaOfObject(schema: unknown): schema is z.core.$ZodObject {
 }
 
 function* faultsOfPersonal({ name, personal, events }: CompleteCollection): Generator<string> {
-  const known = Object.values(events).flatMap(({ data }) => [...memberNames(data)]);
+  const members = Object.values(events).flatMap(({ data }) => [...schemaMembers(data)]);
   for (const member of personal) {
-    if (known.includes(member)) continue;
-    yield `The collection ${shown(name)} has ${shown(member)} as personal, but no data has it`;
+    const texts = members.filter(([known]) => known === member)
+      .flatMap(([, schema]) => [...schemasOfTexts(schema)]);
+    const asPersonal = `The collection ${shown(name)} has ${shown(member)} as personal`;
+    if (texts.length === 0) yield `${asPersonal}, but no data has a text of that name`;
+    if (!texts.every(canBeErased)) {
+      yield `${asPersonal}, but its schema refuses ${
+        ERASED_TEXTS.join(" or ")
+      }, which replaces it ` +
+        "if it is erased";
+    }
   }
+}
+
+const ERASED_TEXTS = [ERASED, `${ERASED} 2`];
+
+function canBeErased(schema: z.core.$ZodType): boolean {
+  return ERASED_TEXTS.every((text) => z.safeParse(schema, text).success);
 }
 
 function isName(name: unknown): boolean {

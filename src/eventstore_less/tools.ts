@@ -3,7 +3,7 @@
 export { lockFile } from "./runtime/file_lock.ts";
 export { realPath } from "./runtime/real_path.ts";
 export { Backup, isDamage } from "./tools/backup.ts";
-export { isErased } from "./tools/erased.ts";
+export { isErased } from "./log/erased.ts";
 export { formatCount, formatCounted, formatMinute, formatSecond, shorten } from "./tools/format.ts";
 export { publishLog, type ReadLines } from "./tools/publish_log.ts";
 export {

@@ -32,7 +32,6 @@ const API_KEY_EVENTS: EventDefinitions<ApiKeyEventBody> = {
     data: ApiKeyRevokedData,
     release: "1",
     id: ({ keyId }) => keyId,
-    isFirst: false,
     project({ event }) {
       const content = encodeJson({ position: event.position, ...revocationOf(event) });
       return [{ key: stateRecordKey(event.data.tokenHash), content }];

@@ -25,6 +25,7 @@ const COUNT_NAME_MAX_LENGTH = 100;
 const DEPTH_LIMIT = 100;
 
 const EVENT_ID = new RegExp(`^${ULID}$`);
+const INSTANT = Instant._zod.def.pattern!;
 const IDEMPOTENCY_KEY = new RegExp(`^${SHA256_HEX}$`);
 
 /**
@@ -52,7 +53,7 @@ export function expectStorable<Event extends DecidedEvent & { position: number }
 function expectMetadata(event: DecidedEvent & { position: number }): void {
   const { id, time, actor, idempotencyKey, predecessor, position } = event;
   if (!EVENT_ID.test(id)) throw invalid(event, "id", "is not a ULID");
-  if (!Instant.safeParse(time).success) {
+  if (!INSTANT.test(time)) {
     throw invalid(event, "time", "is not a UTC time such as 2026-01-31T12:00:00.000Z");
   }
   if (typeof actor !== "string" || !isActor(actor)) {
@@ -68,9 +69,12 @@ function expectMetadata(event: DecidedEvent & { position: number }): void {
 }
 
 /** The data as its schema reads it from the line. */
-function storableData({ data: schema }: EventEntry, event: DecidedEvent): object {
+function storableData(
+  { data: schema, memberNames: names }: EventEntry,
+  event: DecidedEvent,
+): object {
   const { data } = event;
-  const parsed = z.safeParse(schema, readBack(event, data, "data", 0));
+  const parsed = z.safeParse(schema, readBack({ event, names, path: [] }, data, 0));
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => {
       return `${["data", ...path].join(".")}: ${message}`;
@@ -83,108 +87,131 @@ function storableData({ data: schema }: EventEntry, event: DecidedEvent): object
   return parsed.data;
 }
 
+/** What is read: the event, the names of members that its schema has, and the path to the value, one name for each depth. */
+interface Reading {
+  readonly event: DecidedEvent;
+  readonly names: ReadonlySet<string>;
+  readonly path: (string | number)[];
+}
+
 /**
  * A value as `parseExactJson()` gives it from its text in a line, without making the text, which would take twice as
- * long.
+ * long. `depth` is the length of the path to the value. Every append does this, so it makes no path unless it throws.
  */
-function readBack(event: DecidedEvent, value: unknown, path: string, depth: number): unknown {
+function readBack(reading: Reading, value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "boolean":
       return value;
     case "string":
       if (value.isWellFormed()) return value;
-      throw invalid(event, path, "has a lone surrogate");
+      throw invalidValue(reading, depth, "has a lone surrogate");
     case "bigint":
       if (value >= INT64_MIN && value <= INT64_MAX) return value;
-      throw invalid(event, path, "is beyond 64 bits");
+      throw invalidValue(reading, depth, "is beyond 64 bits");
     case "number":
       if (Number.isSafeInteger(value) && !Object.is(value, -0)) return BigInt(value);
-      throw invalid(event, path, "is not an integer that a line holds exactly");
+      throw invalidValue(reading, depth, "is not an integer that a line holds exactly");
     case "object":
       if (value === null) return null;
-      if (depth === DEPTH_LIMIT) throw invalid(event, path, "is nested too deep, or in itself");
+      if (depth === DEPTH_LIMIT) {
+        throw invalidValue(reading, depth, "is nested too deep, or in itself");
+      }
       return Array.isArray(value)
-        ? readBackList(event, value, path, depth + 1)
-        : readBackObject(event, value, path, depth + 1);
+        ? readBackList(reading, value, depth)
+        : readBackObject(reading, value, depth);
     default:
-      throw invalid(event, path, `is of the type ${typeof value}, which JSON does not have`);
+      throw invalidValue(
+        reading,
+        depth,
+        `is of the type ${typeof value}, which JSON does not have`,
+      );
   }
 }
 
-function readBackList(
-  event: DecidedEvent,
-  list: readonly unknown[],
-  path: string,
-  depth: number,
-): unknown[] {
+function readBackList(reading: Reading, list: readonly unknown[], depth: number): unknown[] {
   // A hole is read as undefined, which is refused.
-  return Array.from(list, (value, index) => readBack(event, value, `${path}[${index}]`, depth));
+  return Array.from(list, (value, index) => {
+    reading.path[depth] = index;
+    return readBack(reading, value, depth + 1);
+  });
 }
 
-function readBackObject(
-  event: DecidedEvent,
-  object: object,
-  path: string,
-  depth: number,
-): Record<string, unknown> {
+function readBackObject(reading: Reading, object: object, depth: number): Members {
   const prototype = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
     const name = prototype.constructor?.name ?? "class";
-    throw invalid(event, path, `is an object of ${name}, not a plain object or a list`);
+    throw invalidValue(reading, depth, `is an object of ${name}, not a plain object or a list`);
   }
-  const members = object as Record<string, unknown>;
-  const read: Record<string, unknown> = {};
-  for (const name of Object.keys(members)) {
+  const members = object as Members;
+  const read: Members = {};
+  for (const name in members) {
     const value = members[name];
     if (value === undefined) continue;
-    if (!isMemberName(name)) throw invalid(event, path, "is no name of a member");
-    read[name] = readBack(event, value, `${path}.${name}`, depth);
+    if (!reading.names.has(name) && !isMemberName(name)) {
+      const fault = `has a member ${name}, whose name JSON escapes or loses`;
+      throw invalidValue(reading, depth, fault);
+    }
+    reading.path[depth] = name;
+    read[name] = readBack(reading, value, depth + 1);
   }
   return read;
 }
 
-/** Whether data is the same as what was read, apart from the order of members, and from members that are undefined. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || one === null) return one === other;
-  if (typeof other !== "object" || other === null) return false;
-  if (Array.isArray(one)) return Array.isArray(other) && isSameList(one, other);
-  return hasMembersOf(one as Members, other as Members) && Object.keys(other).every((name) => {
-    return (other as Members)[name] === undefined || (one as Members)[name] !== undefined;
-  });
+function invalidValue({ event, path }: Reading, depth: number, fault: string): InvalidEventError {
+  return invalid(event, ["data", ...path.slice(0, depth)].join("."), fault);
 }
 
 type Members = Record<string, unknown>;
+
+/** Whether data is the same as what was read, apart from the order of members, and from members that are undefined. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
+    return false;
+  }
+  if (Array.isArray(one)) return Array.isArray(other) && isSameList(one, other);
+  return hasSameMembers(one as Members, other as Members);
+}
 
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => isSame(value, other[index]));
 }
 
-function hasMembersOf(one: Members, other: Members): boolean {
-  return Object.keys(one).every((name) => isSame(one[name], other[name]));
+function hasSameMembers(one: Members, other: Members): boolean {
+  let missing = 0;
+  for (const name in one) {
+    if (one[name] === undefined) continue;
+    if (!isSame(one[name], other[name])) return false;
+    missing++;
+  }
+  for (const name in other) {
+    if (other[name] !== undefined) missing--;
+  }
+  return missing === 0;
 }
 
 function expectSubjectId(definition: EventEntry, event: DecidedEvent & { position: number }): void {
   const id = definition.id(event.data);
-  const text = String(id);
   if (typeof id === "number") {
-    const counts = Number.isSafeInteger(id) && id >= 1 && id <= event.position;
-    if (!counts) {
-      const advice = "as a number it counts the subjects from 1 on; let id() return a text";
-      throw invalid(event, "subject's id", `is not from 1 to its position: ${advice}`);
-    }
-  } else if (typeof id !== "string" || !SUBJECT_ID.test(id)) {
+    if (Number.isSafeInteger(id) && id >= 1 && id <= event.position) return;
+    const advice = "as a number it counts the subjects from 1 on; let id() return a text";
+    throw invalid(event, "subject's id", `is not from 1 to its position: ${advice}`);
+  }
+  if (typeof id !== "string" || !SUBJECT_ID.test(id)) {
     throw invalid(event, "subject's id", `is not of ${SUBJECT_ID_FORM}`);
   }
-  if (!definition.isId(text)) {
+  if (!definition.isId(id)) {
     throw invalid(event, "subject's id", `is none by isId() of ${definition.collection}`);
   }
 }
 
 function expectCounts({ tally }: EventEntry, event: DecidedEvent): void {
   if (tally === undefined) return;
-  for (const [name, change] of tally(event.data)) {
-    if (!isCountName(name)) throw invalid(event, "tally", "is no name of a count");
-    if (!Number.isSafeInteger(change)) throw invalid(event, "tally", "is no change of a count");
+  for (const change of tally(event.data)) {
+    if (!isCountName(change[0])) throw invalid(event, "tally", "is no name of a count");
+    if (!Number.isSafeInteger(change[1])) {
+      throw invalid(event, "tally", "is no change of a count");
+    }
   }
 }
 

@@ -204,7 +204,13 @@ function restOf({ rest }: z.core.$ZodTupleDef): z.core.$ZodType[] {
   return rest === null ? [] : [rest];
 }
 
-/** Whether a member can have that name. JSON and schemas lose a member `__proto__`. */
+/**
+ * Whether a member can have that name. Schemas lose a member `__proto__`. `JSON.parse()` of V8 reads a name that is escaped
+ * as another one if it begins like a name that it has read before (seen in Deno 2.9.6: `"\\u0000"` after `"\\\\"`).
+ */
 export function isMemberName(name: string): boolean {
-  return name !== "__proto__" && name.isWellFormed();
+  return name !== "__proto__" && UNESCAPED.test(name);
 }
+
+/** A text that JSON writes as it is. */
+const UNESCAPED = /^[^"\\\p{Cc}\p{Cs}]*$/u;

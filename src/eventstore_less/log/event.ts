@@ -221,8 +221,11 @@ function dataschemaOf(application: Application, body: Body): string {
 
 /** The lowest version of the schema of the event's type that has all that its data has. */
 export function schemaVersionOf(application: Application, { type, data }: Body): string {
-  const { added, versions: [release, ...later] } = application.events[type];
-  return later.findLast((version) => added![version](data)) ?? release;
+  const { added, versions } = application.events[type];
+  for (let index = versions.length - 1; index > 0; index--) {
+    if (added![versions[index]](data)) return versions[index];
+  }
+  return versions[0];
 }
 
 export function isKnownSchema({ events }: Application, type: string, version: string): boolean {

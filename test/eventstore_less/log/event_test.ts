@@ -9,6 +9,7 @@ import {
   GENESIS_HASH,
   MalformedEventError,
 } from "../../../src/eventstore_less/log/event.ts";
+import { dataOf, followsHash } from "../../../src/eventstore_less/log/line_text.ts";
 import { NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
 
 const METADATA = {
@@ -79,6 +80,20 @@ Deno.test("decodeEvent(APPLICATION) decodes a line of encodeEvent(APPLICATION), 
   }
 });
 
+Deno.test("an actor of any characters is in the line as JSON, without a brace before the data", () => {
+  for (
+    const actor of ['Ann "{Cat}"', "a\\b", "\\u007b", "é🐈 ~", "x".repeat(100), "🐈".repeat(100)]
+  ) {
+    const event = { ...recorded(BODIES[0][0]), actor };
+    const line = encodeEvent(APPLICATION, event);
+    assertEquals(JSON.parse(line).actor, actor);
+    assertEquals(decodeEvent(APPLICATION, line), event);
+    const bytes = new TextEncoder().encode(line);
+    assertEquals(new TextDecoder().decode(dataOf(bytes)), '{"id":1,"name":"Rex","categoryId":1}');
+    assertEquals(followsHash(bytes, GENESIS_HASH), true);
+  }
+});
+
 /** The first line with another value of a member of the pet. */
 const withValue = (member: string, value: string) =>
   LINE.replace(new RegExp(`("${member}":)[^,}]+(?=[^{]*}}$)`), `$1${value}`);
@@ -128,6 +143,10 @@ const MALFORMED: Record<string, string[]> = {
   "a date that does not exist": [LINE.replace("2026-01-01", "2026-02-30")],
   "a short sequence": [LINE.replace("0000000000000001", "1")],
   "a hash in capitals": [LINE.replace(GENESIS_HASH, HASH.toUpperCase())],
+  "an actor in another form": [
+    ...["", "a{b", 'a"b', "a\\nb", "\\u0061", "\\u007B", "\\/", "a\nb", "\u2028", "\ud83d"],
+    "x".repeat(101),
+  ].map((actor) => LINE.replace(METADATA.actor, actor)),
   "another pet id or another form of it": [
     ...["0", "-1"].map((id) => withValue("id", id).replace("pets/1", `pets/${id}`)),
     ...["01", "1.0", "1e0", '"1"', "9007199254740992", "9".repeat(400)]

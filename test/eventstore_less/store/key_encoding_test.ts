@@ -4,6 +4,8 @@ import {
   decodeKey,
   encodeKey,
   formatKey,
+  keysEqual,
+  keyText,
 } from "../../../src/eventstore_less/store/key_encoding.ts";
 import type { Key, KeyPart } from "../../../src/eventstore_less/store/store.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
@@ -37,6 +39,18 @@ testNeeding(permissions("read", "write", "net", "run"))(
       assertEquals(stored.map(decodeKey).map(formatKey), keys.map(formatKey));
     }),
 );
+
+Deno.test("keyText() and keysEqual() tell keys apart that end their texts elsewhere, or have a number for a text", () => {
+  const parts = ["", "a", "a,b", "b", "1", "1:a", ":", "#1;", ";", 1, 12, -1, 1e21, 0.5];
+  const keys = [[], ...parts.map((part) => [part])].flatMap((key) => {
+    return [key, ...parts.flatMap((part) => [[...key, part], [...key, part, "1"]])];
+  });
+  const distinct = [...new Map(keys.map((key) => [formatKey(key), key])).values()];
+  assertEquals(new Set(distinct.map(keyText)).size, distinct.length);
+  for (const [index, key] of distinct.entries()) {
+    assertEquals(distinct.findIndex((it) => keysEqual(it, [...key])), index);
+  }
+});
 
 Deno.test("decodeKey() keeps what follows a bigint or boolean of another program, and rejects bytes that are not a key", () => {
   for (const [hex, text] of [["02610027", '["a",0x27]'], ["15012100", "[0x15012100]"]]) {

@@ -432,6 +432,7 @@ Deno.test("RecentUses finds the last use of a name, and as many recent uses as i
     assertEquals(uses.add(`Use ${name}`, 0), -name);
   }
   assertEquals(uses.add("Use 1", 0), undefined);
+  assertEquals(uses.add(`USE ${3 * limit}`, 0), undefined, "actors can differ in case alone");
 });
 
 Deno.test("consequencesOfCut() names the keys that a cut makes valid or unknown, and no others", () => {

@@ -7,7 +7,7 @@ import { encodeEvent, GENESIS_HASH, subjectOf } from "../../log/event.ts";
 import { eventOf, splitLines } from "../../log/lines.ts";
 import type { RecordedEvent } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
-import { ERASED } from "../erased.ts";
+import { ERASED } from "../../log/erased.ts";
 import { changedError, type Export } from "./restore.ts";
 
 function personalOf({ collections, events }: Application, { type }: RecordedEvent) {
@@ -64,15 +64,25 @@ function redactEvent(
 /** The same data if it has no text to replace. */
 function redactData(data: object, personal: readonly string[], replacements: Replacements): object {
   const members = Object.entries(data).map(([name, value]): [string, unknown] => {
-    if (typeof value === "object" && value !== null) {
-      return [name, redactData(value, personal, replacements)];
-    }
-    const isPersonal = personal.includes(name) && typeof value === "string";
-    return [name, isPersonal ? replacements.of(value) : value];
+    return [name, redactValue(name, value, personal, replacements)];
   });
   const before: Record<string, unknown> = { ...data };
   const isSame = members.every(([name, value]) => value === before[name]);
   return isSame ? data : Object.fromEntries(members);
+}
+
+/** The value of a member of that name, or of an element of its list; the same one if it has no text to replace. */
+function redactValue(
+  name: string,
+  value: unknown,
+  personal: readonly string[],
+  replacements: Replacements,
+): unknown {
+  if (typeof value === "string") return personal.includes(name) ? replacements.of(value) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (!Array.isArray(value)) return redactData(value, personal, replacements);
+  const elements = value.map((element) => redactValue(name, element, personal, replacements));
+  return elements.every((element, index) => element === value[index]) ? value : elements;
 }
 
 /** The replacements of the texts of a subject. Different texts have different ones, so that a change remains one. */

@@ -167,7 +167,8 @@ export class LogVerifier {
 
   #checkBody({ event, line }: RecordedLine): void {
     const { id, position } = event;
-    if (this.#ids.add(id, position) !== undefined) {
+    // In lower case it is a new text: a part of a line's text would keep all of it in memory.
+    if (this.#ids.add(id.toLowerCase(), position) !== undefined) {
       this.#addFault(`its id ${id} is that of an earlier event`);
     }
     // All times have the same format, so they sort as text, which avoids parsing them.
@@ -210,6 +211,8 @@ export class LogVerifier {
     const timeMs = Date.parse(time);
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
     if (last === undefined) return;
+    const isOfSameCommand = last.position === position - 1 && last.timeMs === timeMs;
+    if (isOfSameCommand) return;
     if (timeMs >= last.timeMs + IDEMPOTENCY_LIFETIME_MS - USE_TOLERANCE_MS) return;
     this.#notes.push({
       kind: "idempotency_key_repeated",
@@ -247,16 +250,14 @@ export class RecentUses<Use> {
     this.#limit = limit;
   }
 
-  /** Adds a use, and returns the previous use of the name. Names do not differ in case alone. */
+  /** Adds a use, and returns the previous use of the name, which must be a text of its own. */
   add(name: string, use: Use): Use | undefined {
     if (this.#recent.size >= this.#limit) {
       this.#earlier = this.#recent;
       this.#recent = new Map();
     }
-    // In lower case it is a new text: a part of a line's text would keep all of it in memory.
-    const key = name.toLowerCase();
-    const previous = this.#recent.get(key) ?? this.#earlier.get(key);
-    this.#recent.set(key, use);
+    const previous = this.#recent.get(name) ?? this.#earlier.get(name);
+    this.#recent.set(name, use);
     return previous;
   }
 }
