@@ -1,43 +1,33 @@
-import { globSync } from "node:fs";
-import { assert, assertEquals } from "@std/assert";
-import { dirname, relative } from "node:path";
+/** The rules of the sources. Each rule counts what it looks at, and is tried on a source that breaks it. */
+
+import { relative } from "node:path";
 import { COMMANDS } from "../scripts/cli/commands.ts";
 import engine from "../src/eventstore_less/deno.json" with { type: "json" };
-import { permissions, testNeeding } from "./support/test_needing.ts";
-
-const test = testNeeding(permissions("read"));
-
-const ROOT = new URL("../", import.meta.url).pathname;
+import { COMMENTS, type Import, importsOf } from "./support/imports_of.ts";
+import { type Finding, importing, rule, type Source } from "./support/source_rule.ts";
+import { ROOT } from "./support/with_project_copy.ts";
 
 const ENGINE = "src/eventstore_less/";
 
 /** The modules of the engine that others import. */
-const DOORS = Object.values(engine.exports).map((path) => path.replace("./", ENGINE));
+const ENTRIES = Object.values(engine.exports).map((path) => path.replace("./", ENGINE));
 
-/** The parts that differ between runtimes. `this-runtime/` is the first in `deno.json`, and the second in the build. */
-const RUNTIMES = ["src/runtime/deno/", "src/runtime/node/"];
+/** The parts that differ between runtimes. `this-runtime/` is `src/runtime/deno/`, and that of Node in the build. */
+const RUNTIMES = [`${ENGINE}runtime/`, "src/runtime/"];
 
-/** The one module of the application that the engine imports. Any module may, unless this makes a circle. */
+/** Any module above the engine may import it, unless this makes a circle. */
 const APPLICATION = "src/application.ts";
 
 /**
  * The layers of the program, the lowest first. A file imports only from its own room and from lower layers; the
- * rooms of one layer do not import each other.
+ * rooms of one layer do not import each other. A file is in the first room whose pattern it matches.
  */
 function layersOf(application: string): RegExp[][] {
   return [
+    ...layersOfEngine().map((rooms) => rooms.map((room) => new RegExp(`^${ENGINE}(?:${room})`))),
     [/^deno\.json$/],
     [/^src\/encoding\//, /^src\/runtime\//, /^src\/settings\/version\.ts$/],
     [/^events\//],
-    [/^src\/eventstore_less\/(definitions|names|tables)\.ts$/],
-    [/^src\/eventstore_less\/store\//],
-    [/^src\/eventstore_less\/(keyspace|service_error)\.ts$/],
-    [/^src\/eventstore_less\/log\//],
-    [/^src\/eventstore_less\/projections\//],
-    [/^src\/eventstore_less\/append\//],
-    [/^src\/eventstore_less\/feed\//, /^src\/eventstore_less\/instance\.ts$/],
-    [/^src\/eventstore_less\/idempotency\//],
-    [/^src\/eventstore_less\/doors\//],
     [/^src\/telemetry\//, /^src\/keys\//],
     [/^src\/api\//],
     foldersOfCollections(application),
@@ -49,17 +39,31 @@ function layersOf(application: string): RegExp[][] {
     [/^src\/life_cycle\//],
     [/^src\/main\.ts/],
     [/^scripts\/cli\//],
-    [/^scripts\/guarded\//, /^scripts\/published\//],
-    [/^scripts\/verify\//],
     Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
     [/^scripts\/node\//, /^scripts\/build\//, /^scripts\/deploy\//, /^scripts\/help\//],
   ];
 }
 
-/**
- * The folders from which the application has its collections. The folder of API keys is in a lower layer, too, and
- * counts there.
- */
+/** Each room as a pattern after the folder of the engine. Nothing is below them. */
+function layersOfEngine(): string[][] {
+  return [
+    ["words\\.ts"],
+    ["encoding/", "runtime/"],
+    ["definitions\\.ts", "log/(line_text|actor)\\.ts", "store/"],
+    ["application\\.ts", "service_error\\.ts"],
+    ["keyspace\\.ts"],
+    ["log/"],
+    ["projections/"],
+    ["append/"],
+    ["feed/", "instance\\.ts"],
+    ["idempotency/"],
+    ["event_store\\.ts"],
+    ["tools/"],
+    ENTRIES.map((path) => path.slice(ENGINE.length)),
+  ];
+}
+
+/** The folders of the collections of the application. That of API keys is in a lower layer, too, and counts there. */
 function foldersOfCollections(application: string): RegExp[] {
   const imports = application.matchAll(/^import .* from "\.\/(\w+)\/\w+\.ts";$/gm);
   return Array.from(imports, ([, folder]) => new RegExp(`^src/${folder}/`));
@@ -74,175 +78,169 @@ function placeOf(layers: RegExp[][], file: string): { layer: number; room: RegEx
   throw new Error(`${file} is in no layer`);
 }
 
-/** All sources by their paths. */
-function allSources(): [file: string, text: string][] {
-  return globSync("{events,src,scripts}/**/*.{ts,tsx}", { cwd: ROOT })
-    .filter((file) => !file.endsWith(".d.ts"))
-    .map((file) => [file, Deno.readTextFileSync(ROOT + file)]);
+/** The imports of a source that lead to modules of the project, with the paths of these. */
+function modulesOf({ file, text }: Source): (Import & { target: string })[] {
+  return importsOf(text).flatMap((found) => {
+    const { kind, specifier = "" } = found;
+    const isOurs = /^(?:\.|eventstore-less(?:\/|$)|this-runtime\/)/.test(specifier);
+    if (kind === "url" || !isOurs) return [];
+    const url = specifier.startsWith(".")
+      ? new URL(specifier, `file://${ROOT}${file}`)
+      : new URL(import.meta.resolve(specifier));
+    return [{ ...found, target: relative(ROOT, url.pathname) }];
+  });
 }
 
-interface Import {
-  /** The path of the imported file. */
-  file: string;
-  /** Whether only types are imported, so that nothing depends on it at run time. */
-  isOfTypes: boolean;
+/** Judges each import. `isRight` returns `undefined` for one that the rule is not about. */
+function judgeImports(
+  sources: Source[],
+  isRight: (file: string, target: string, specifier: string) => boolean | undefined,
+): Finding {
+  const judged = sources.flatMap((source) =>
+    modulesOf(source).map(({ target, specifier }) => ({
+      line: `${source.file} imports ${target}`,
+      isRight: isRight(source.file, target, specifier!),
+    }))
+  ).filter((it) => it.isRight !== undefined);
+  return { looked: judged.length, wrong: judged.filter((it) => !it.isRight).map((it) => it.line) };
 }
 
-/** The files that a source imports. */
-function importsOf(file: string, text: string): Import[] {
-  const imports = text.matchAll(
-    /(?:from|import)\s*\(?\s*"((?:\.|eventstore-less\/|this-runtime\/)[^"]+)"|^(?:im|ex)port type [^;"]+ from "((?:\.|eventstore-less\/|this-runtime\/)[^"]+)"/gm,
-  );
-  return [...imports].map(([, specifier, specifierOfTypes]) => ({
-    file: fileOf(file, specifier ?? specifierOfTypes),
-    isOfTypes: specifier === undefined,
-  }));
-}
-
-/** The path of a specifier in a file. */
-function fileOf(file: string, specifier: string): string {
-  const url = specifier.startsWith(".")
-    ? new URL(specifier, `file://${ROOT}${file}`)
-    : new URL(import.meta.resolve(specifier));
-  return relative(ROOT, url.pathname);
-}
-
-/** Whether an import leads into the engine, or out of it. */
-function crossesDoor(file: string, target: string): boolean {
-  return file.startsWith(ENGINE) !== target.startsWith(ENGINE);
-}
-
-test("Imports point one way, from higher layers to lower ones", () => {
-  let imports = 0;
-  const wrong: string[] = [];
-  const layers = layersOf(Deno.readTextFileSync(ROOT + APPLICATION));
-  for (const [file, text] of allSources()) {
-    const from = placeOf(layers, file);
-    for (const { file: target } of importsOf(file, text)) {
-      imports++;
-      const to = placeOf(layers, target);
-      const isBelow = to.layer < from.layer || to.room === from.room;
-      const isAllowed = isBelow || target === APPLICATION;
-      if (!isAllowed) wrong.push(`${file} imports ${target}`);
-    }
-  }
-  assert(imports > 300, `found only ${imports} imports`);
-  assertEquals(wrong, []);
+rule("Imports point one way, from higher layers to lower ones", {
+  moreThan: 1_000,
+  planted: [
+    importing(`${ENGINE}store/a.ts`, "../log/head.ts"),
+    importing(`${ENGINE}feed/a.ts`, "../instance.ts"),
+    importing("src/keys/a.ts", "../http/handler.ts"),
+  ],
+}, (sources) => {
+  const layers = layersOf(sources.find(({ file }) => file === APPLICATION)!.text);
+  return judgeImports(sources, (file, target) => {
+    const [from, to] = [placeOf(layers, file), placeOf(layers, target)];
+    const isBelow = to.layer < from.layer || to.room === from.room;
+    return isBelow || target === APPLICATION;
+  });
 });
 
-test("No files import each other in a circle, also within a folder", () => {
-  const imports = new Map(
-    allSources().map(([file, text]) => {
-      // The engine and the application have types of each other.
-      const targets = importsOf(file, text)
-        .filter((target) => !(target.isOfTypes && crossesDoor(file, target.file)));
-      return [file, targets.map((target) => target.file)];
-    }),
+rule("No files import each other in a circle, also within a folder", {
+  moreThan: 300,
+  planted: [importing(`${ENGINE}words.ts`, "./store/store_errors.ts")],
+}, (sources) => {
+  const targets = new Map(
+    sources.map((it) => [it.file, modulesOf(it).map(({ target }) => target)]),
   );
   const circles: string[] = [];
   const done = new Set<string>();
   const follow = (file: string, path: string[]) => {
     if (path.includes(file)) {
-      const circle = [...path.slice(path.indexOf(file)), file];
-      circles.push(circle.join(" imports "));
+      circles.push([...path.slice(path.indexOf(file)), file].join(" imports "));
       return;
     }
     if (done.has(file)) return;
-    for (const target of imports.get(file) ?? []) follow(target, [...path, file]);
+    for (const target of targets.get(file) ?? []) follow(target, [...path, file]);
     done.add(file);
   };
-  for (const file of imports.keys()) follow(file, []);
-  assertEquals(circles, []);
+  for (const file of targets.keys()) follow(file, []);
+  return { looked: done.size, wrong: circles };
 });
 
-test("Others import the doors of the engine, and the engine imports encoding/, runtime/ and one module of the application", () => {
-  const wrong: string[] = [];
-  for (const [file, text] of allSources()) {
-    for (const { file: target } of importsOf(file, text)) {
-      if (!crossesDoor(file, target)) continue;
-      const isAllowed = file.startsWith(ENGINE)
-        ? target === APPLICATION || /^src\/(encoding|runtime)\//.test(target)
-        : DOORS.includes(target);
-      if (!isAllowed) wrong.push(`${file} imports ${target}`);
+/** The number of modules that each loads at its start. A process that only watches others must be small. */
+const SUPERVISOR = { "scripts/start/main.ts": 28, "scripts/start/supervisor.ts": 26 };
+
+rule("A supervisor loads no more modules than these", {
+  moreThan: 30,
+  planted: [importing("scripts/cli/help.ts", "eventstore-less")],
+}, (sources) => {
+  const modules = new Map(sources.map((source) => [source.file, modulesOf(source)]));
+  const loaded = Object.entries(SUPERVISOR).map(([start, limit]) => {
+    const files = new Set([start]);
+    for (const file of files) {
+      const found = modules.get(file) ?? [];
+      for (const { kind, target } of found) if (kind === "static") files.add(target);
     }
-  }
-  assertEquals(wrong, []);
+    return { line: `${start} loads ${files.size}`, size: files.size, limit };
+  });
+  const wrong = loaded.filter(({ size, limit }) => size > limit).map(({ line }) => line);
+  return { looked: loaded.reduce((sum, { size }) => sum + size, 0), wrong };
 });
 
-/** A comment of several lines, or one at the start of a line. */
-const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
+rule("The engine imports nothing of others, and they import its entries by their names", {
+  moreThan: 600,
+  planted: [
+    importing(`${ENGINE}log/a.ts`, "this-runtime/stdio.ts"),
+    importing(`${ENGINE}log/a.ts`, "../../application.ts"),
+    { file: `${ENGINE}a.ts`, text: 'const a = await import("../main.ts");' },
+    importing("src/keys/a.ts", "../eventstore_less/mod.ts"),
+  ],
+}, (sources) =>
+  judgeImports(sources, (file, target, specifier) => {
+    if (file.startsWith(ENGINE)) return target.startsWith(ENGINE);
+    return target.startsWith(ENGINE) ? specifier.startsWith("eventstore-less") : undefined;
+  }));
 
 /** The words of the application. A status of HTTP is none of them. */
 const NAMES_OF_ANIMALS =
   /\b(animals?|pets?|categor(y|ies)|categoryid)\b|pet(?=[A-Z_])|Pet[A-Z]|Pets?\b/;
 
-/** The commands that print animals for people, and add samples. */
-const COMMANDS_FOR_PEOPLE = [
-  "scripts/dev/",
-  "scripts/log/csv_event.ts",
-  "scripts/log/pretty_event.ts",
-];
+/** The engine and the commands, but for those that print animals for people, and add samples. */
+const WITHOUT_ANIMALS = /^(src\/eventstore_less|scripts)\/(?!dev\/|log\/(csv|pretty)_event\.ts)/;
 
-test("No file of the engine or of the commands names an animal", () => {
-  const wrong: string[] = [];
-  for (const [file, text] of allSources()) {
-    const isChecked = file.startsWith(ENGINE) || file.startsWith("scripts/");
-    if (!isChecked || COMMANDS_FOR_PEOPLE.some((path) => file.startsWith(path))) continue;
-    const code = text.replace(COMMENTS, "");
-    const found = NAMES_OF_ANIMALS.exec(code);
-    if (found !== null) wrong.push(`${file} names ${found[0]}`);
-  }
-  assertEquals(wrong, []);
+rule("No file of the engine or of the commands names an animal", {
+  moreThan: 150,
+  planted: [{ file: `${ENGINE}a.ts`, text: "const lastPetId = 1;" }],
+}, (sources) => {
+  const checked = sources.filter(({ file }) => WITHOUT_ANIMALS.test(file));
+  const wrong = checked.filter(({ text }) => NAMES_OF_ANIMALS.test(text.replace(COMMENTS, "")));
+  return { looked: checked.length, wrong: wrong.map(({ file }) => file) };
 });
 
 /** The facilities of the machine, and the only files and folders that may use each. */
-const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
-  [/\bprocess\.env\b/, [
-    "src/runtime/node",
-    "src/settings/config.ts",
-    "scripts/node",
-    "scripts/start/supervisor.ts",
-  ]],
-  [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
-    "src/runtime",
-    "src/window",
-    "scripts",
-  ]],
-  [/\bperformance\.now\(/, ["src/runtime", "src/window", "scripts"]],
+const FROM_THE_MACHINE: [what: RegExp, where: RegExp][] = [
+  [/\bprocess\.env\b/, /^(src\/(runtime\/node|settings\/config)|scripts\/(node\/|start\/sup))/],
+  [
+    /\b(Date|performance)\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/,
+    /^(src\/((eventstore_less\/)?runtime|eventstore_less\/tools|window)|scripts)\//,
+  ],
 ];
 
-test("Only the named parts use the environment, clocks, timers and randomness", () => {
-  const wrong: string[] = [];
-  for (const [file, text] of allSources()) {
-    const code = text.replace(COMMENTS, "");
-    for (const [what, where] of FROM_THE_MACHINE) {
-      const isAllowed = where.some((path) => file === path || dirname(file).startsWith(path));
-      if (!isAllowed && what.test(code)) wrong.push(`${file} uses ${what.source}`);
-    }
-  }
-  assertEquals(wrong, []);
+rule("Only the named parts use the environment, clocks, timers and randomness", {
+  moreThan: 10,
+  planted: [
+    { file: `${ENGINE}log/a.ts`, text: "const now = Date.now();" },
+    { file: "src/http/a.ts", text: "const port = process.env.PORT;" },
+  ],
+}, (sources) => {
+  const uses = sources.flatMap(({ file, text }) =>
+    FROM_THE_MACHINE.filter(([what]) => what.test(text.replace(COMMENTS, "")))
+      .map(([what, where]) => ({ line: `${file} uses ${what.source}`, isRight: where.test(file) }))
+  );
+  return { looked: uses.length, wrong: uses.filter((it) => !it.isRight).map((it) => it.line) };
 });
 
-test("Deno is named nowhere but in its folder, also not in comments, configuration and manuals", () => {
-  const files = globSync("{events,scripts,src}/**/*", { cwd: ROOT })
-    .filter((file) => Deno.statSync(ROOT + file).isFile && !file.startsWith(RUNTIMES[0]));
-  assert(files.length > 200);
-  const wrong = files.filter((file) => /\bDeno\.\w/.test(Deno.readTextFileSync(ROOT + file)));
-  assertEquals(wrong, []);
+rule("Deno is named nowhere but in its folders, also not in comments and manuals", {
+  moreThan: 200,
+  pattern: "{events,scripts,src}/**/*",
+  planted: [{ file: "src/a.md", text: "`Deno.openKv()`" }],
+}, (sources) => {
+  const isOfDeno = (file: string) => RUNTIMES.some((folder) => file.startsWith(`${folder}deno/`));
+  const others = sources.filter(({ file }) => !isOfDeno(file));
+  const wrong = others.filter(({ text }) => /\bDeno\.\w/.test(text)).map(({ file }) => file);
+  return { looked: others.length, wrong };
 });
 
-test("The runtimes have the same modules, and only the program for Node names those of Node", () => {
-  const [ofDeno, ofNode] = RUNTIMES.map((folder) => globSync("*.ts", { cwd: ROOT + folder }));
-  assert(ofDeno.length > 5);
-  assertEquals(ofDeno.filter((file) => !ofNode.includes(file)), []);
-  const wrong: string[] = [];
-  for (const [file, text] of allSources()) {
-    const named = importsOf(file, text).filter((it) =>
-      /^src\/runtime\/(deno|node)\//.test(it.file)
-    );
-    const isAllowed = /^(src\/runtime\/(deno|node)|scripts\/node)\//.test(file) ||
-      !/\/runtime\/(deno|node)\//.test(text);
-    if (named.length > 0 && !isAllowed) wrong.push(file);
-  }
-  assertEquals(wrong, []);
+rule("The runtimes have the same modules, and only the named parts import these", {
+  moreThan: 10,
+  planted: [
+    importing(`${ENGINE}store/a.ts`, "../runtime/node/kv.ts"),
+    { file: "src/runtime/deno/a.ts", text: "" },
+  ],
+}, (sources) => {
+  const files = new Set(sources.map(({ file }) => file));
+  const lacking = [...files].filter((file) => /\/runtime\/deno\//.test(file))
+    .map((file) => file.replace("/deno/", "/node/")).filter((file) => !files.has(file));
+  const { looked, wrong } = judgeImports(sources, (file, target, specifier) => {
+    const isOfRuntime = /\/runtime\/(deno|node)\//.test(target);
+    if (!isOfRuntime || specifier.startsWith("this-runtime/")) return undefined;
+    return /^(src\/(eventstore_less\/)?runtime|scripts\/node)\//.test(file);
+  });
+  return { looked, wrong: [...wrong, ...lacking.map((file) => `There is no ${file}`)] };
 });

@@ -9,7 +9,7 @@ import { linePatternOf } from "./log/line_text.ts";
 
 /** What a caller gives to {@linkcode defineApplication}. */
 export interface ApplicationDefinition<Collections extends readonly Collection<never>[]> {
-  /** For people, for example Animal Store. In URNs, SQL and metrics it has dashes or underscores. */
+  /** For people, for example User Registry. In URNs, SQL and metrics it has dashes or underscores. */
   name: string;
   collections: Collections;
 }
@@ -18,7 +18,7 @@ export interface ApplicationDefinition<Collections extends readonly Collection<n
 export interface EventEntry extends EventDefinition {
   collection: string;
   encode: (data: object) => string;
-  /** The name of the schema of its data, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+  /** The name of the schema of its data, without the version: `urn:user-registry:user-created` for `UserCreated`. */
   schema: string;
   /** The versions of the schema, in order. Since format 6, a version is named after a release. */
   versions: readonly string[];
@@ -34,9 +34,9 @@ export type EventBodyOf<Of> = Of extends Collection<infer EventBody> ? EventBody
 
 export class Application<EventBody extends Body = Body> {
   readonly name: string;
-  /** In URNs and for PostgreSQL's list of clients: `animal-store` for Animal Store. */
+  /** In URNs and for PostgreSQL's list of clients: `user-registry` for User Registry. */
   readonly dashedName: string;
-  /** In SQL and in metrics: `animal_store`. */
+  /** In SQL and in metrics: `user_registry`. */
   readonly sqlName: string;
   /** The `source` of its events. */
   readonly eventSource: string;

@@ -88,7 +88,7 @@ export interface Collection<CollectionBody extends Body = Body> {
   newHistory?(): History;
   /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */
   faultOfHead?(head: Head, lastEvents: ReadonlyMap<string, RecordedEvent>): string | undefined;
-  /** The numbers in the report of an audit, by names in the plural: `{ pets: 3 }`. `counts` are those of the collection. */
+  /** The numbers in the report of an audit, by names in the plural: `{ users: 3 }`. `counts` are those of the collection. */
   summaryOf?(counts: Counts): Record<string, number>;
 }
 
@@ -166,7 +166,7 @@ export type KeyElement = "text" | readonly string[] | "number";
 export interface KindDefinition {
   /** The elements of a key after the kind. If the last one is a number, no two records of this kind share it. */
   key: readonly KeyElement[];
-  /** The subject of the record, as words that follow "The record of": pet 7. */
+  /** The subject of the record, as words that follow "The record of": user 7. */
   owner(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;

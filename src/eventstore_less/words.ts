@@ -1,7 +1,5 @@
 /** What an application says to its operators about itself, in the messages of the engine. */
 
-import type { NamedStore, StoreLocation } from "./store/store_location.ts";
-
 /** Parts of sentences. Without those of an application, they name the functions and options of the engine. */
 export interface Words {
   /** Follows "run". It audits the store. */
@@ -31,7 +29,9 @@ export interface Words {
   /** The name of a new file in a command. */
   newFile(name: string): string;
   /** The setting that names a store; `undefined` if there is none. */
-  setting(store: StoreLocation | NamedStore): string | undefined;
+  storeSetting: string | undefined;
+  /** The setting that names a PostgreSQL database. */
+  databaseSetting: string | undefined;
 }
 
 const NEUTRAL: Words = {
@@ -50,7 +50,8 @@ const NEUTRAL: Words = {
   serving: (path) => `${path} as its store`,
   command: (text) => text,
   newFile: (name) => name,
-  setting: () => undefined,
+  storeSetting: undefined,
+  databaseSetting: undefined,
 };
 
 let spoken = NEUTRAL;

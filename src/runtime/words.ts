@@ -43,7 +43,8 @@ function wordsOfEngine(): Words {
     serving: (path) => `KV_PATH=${path}`,
     command: commandName,
     newFile: newFileName,
-    setting: ({ kind }) => kind === "postgres" ? "DATABASE_URL" : "KV_PATH",
+    storeSetting: "KV_PATH",
+    databaseSetting: "DATABASE_URL",
   };
 }
 

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
+import { callCommandsBy } from "../../src/runtime/words.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
@@ -12,6 +13,9 @@ import { until } from "../support/until.ts";
 const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
+
+// The messages are those that operators read.
+callCommandsBy(undefined);
 
 const ISSUE = ["keys", "issue", "--label", "first"];
 

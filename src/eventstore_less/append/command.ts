@@ -11,7 +11,7 @@ export interface Command<Prepared = unknown, EventBody extends Body = Body> {
   readonly idempotencyKey?: string;
   /**
    * A commit has at most one command of a group, the first. The next one must read what its events have changed, for
-   * example the names of all categories, so it waits for the next commit.
+   * example the names of all users, so it waits for the next commit.
    */
   readonly group?: string;
   /** Nothing follows its events in the same commit: they change an API key, which later commands must read. */

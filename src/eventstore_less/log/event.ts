@@ -191,7 +191,7 @@ function malformed(line: string): MalformedEventError {
   return new MalformedEventError(`The line differs from ${form}`);
 }
 
-/** The subject of an event: `pets/7` for the pet with the id 7. */
+/** The subject of an event: `users/7` for the user with the id 7. */
 export function subjectOf(application: Application, { type, data }: Body): string {
   const { collection, id } = application.events[type];
   return `${collection}/${id(data)}`;
@@ -222,7 +222,7 @@ export function isLaterSchema(
   return versions.indexOf(version) > versions.indexOf(other);
 }
 
-/** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
+/** The name of a type's schema, without the version: `urn:user-registry:user-created` for `UserCreated`. */
 export function schemaOf({ events, eventSource }: Application, type: string): string {
   return Object.hasOwn(events, type) ? events[type].schema : schemaNameOf(eventSource, type);
 }

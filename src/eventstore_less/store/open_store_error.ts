@@ -11,9 +11,12 @@ export class OpenStoreError extends Error {
 
   /** `reason` follows the name of the store: "it does not answer within 3000 ms". */
   constructor(location: StoreLocation | NamedStore, reason: string, damage?: StoreDamagedError) {
-    const what = location.kind === "postgres" ? "the" : "the store";
+    const { storeSetting, databaseSetting } = words();
+    const [what, setting] = location.kind === "postgres"
+      ? ["the", databaseSetting]
+      : ["the store", storeSetting];
     const link = location.kind === "file" ? location.link : undefined;
-    const sources = [words().setting(location), link].filter((it) => it !== undefined);
+    const sources = [setting, link].filter((it) => it !== undefined);
     const source = sources.length === 0 ? "" : ` (${sources.join(": ")})`;
     const line = reason.replaceAll("\n", " ");
     super(`Cannot open ${what} ${storeName(location)}${source}: ${line}`);
