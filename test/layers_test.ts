@@ -58,7 +58,7 @@ function layersOfEngine(): string[][] {
     ["feed/", "instance\\.ts"],
     ["idempotency/"],
     ["event_store\\.ts"],
-    ["tools/"],
+    ["tools/", "testing/"],
     ENTRIES.map((path) => path.slice(ENGINE.length)),
   ];
 }

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SOURCES = `${ROOT}src/eventstore_less`;
+const engine = JSON.parse(readFileSync(`${SOURCES}/deno.json`, "utf8"));
 const FOLDER = `${ROOT}.build`;
 const TARBALL = `${FOLDER}/${engine.name}-${engine.version}.tgz`;
 
