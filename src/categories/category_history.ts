@@ -1,5 +1,4 @@
-import { isErased } from "eventstore-less/tools";
-import { assertNever, type History, type SubjectState } from "eventstore-less";
+import { assertNever, type History, isErased, type SubjectState } from "eventstore-less";
 import type { RecordedLine } from "../../events/all_events.ts";
 import type { Category, CategoryNamedData } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";

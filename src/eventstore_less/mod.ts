@@ -109,6 +109,7 @@ export {
   RestoreMark,
 } from "./log/head.ts";
 export { HEAD_LIMIT_MS, HeadLostError, HeadReader } from "./log/head_reader.ts";
+export { isErased } from "./log/erased.ts";
 export { dataOf, followsHash, sequenceOf } from "./log/line_text.ts";
 export { eventOf, LINE_LIMIT_BYTES, readEvent, splitLines } from "./log/lines.ts";
 export {

@@ -7,11 +7,12 @@ import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import type { AuditOptions } from "../../../src/eventstore_less/tools/verify/log_audit.ts";
+import { adviceOf } from "../../../scripts/audit/advice.ts";
+import type { LogAuditOptions } from "../../../src/eventstore_less/tools/verify/log_audit.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
+import { audit as auditAt } from "../../../src/eventstore_less/tools/audit.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
@@ -79,7 +80,7 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
   const fault = { kind: "newer_line" as const, position: 15, message };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
-  assertMatch(report.advice.newer_line!, /^Upgrade the program/);
+  assertMatch(adviceOf(report, true).newer_line!, /^Upgrade the program/);
   using sample = await openSampleStore(30);
   await putLines(sample.store, lines);
   assertEquals((await audit(sample)).faults[0], fault);
@@ -221,28 +222,26 @@ testNeeding(permissions("read", "write", "net", "run"))(
   "audit() finds each record of a file that is set to expire",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const location = { kind: "file", path: kvPath, isDefault: false } as const;
-      const readExpiringRecords = expiringRecordsOf(location);
-      const deps = { store, runtime: systemRuntime, readExpiringRecords };
-      assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      const auditStore = () => auditAt({ application: APPLICATION, location: kvPath });
+      assertEquals(await auditStore().then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const kinds = entries.map(({ key }) => key[2]);
       assert(kinds.includes("event_by_idempotency_key"));
       for (const { key, value } of entries) {
         setExpiry(kvPath, key, Date.now() + 3_600_000);
-        const { faults, counts } = await audit(deps);
+        const { faults, counts } = await auditStore();
         const isOfLog = key[0] === "~log" || key[0] === "head";
         assertEquals(counts, { [isOfLog ? "log_expires" : "record_expires"]: 1 });
         const words = `Record ${formatKey(key)} is set to expire at 20`;
         assert(faults[0].message.startsWith(words), words);
         await commit(store, [set(key, value as Uint8Array)]);
       }
-      assertEquals((await audit(deps)).faults, []);
+      assertEquals((await auditStore()).faults, []);
       const { key } = entries.find(({ key }) => key[0] === "~log")!;
       // Another program can set any number.
       setExpiry(kvPath, key, 9_000_000_000_000_000);
       await commit(store, [{ type: "delete", key: HEAD_KEY }]);
-      const { counts, faults } = await audit(deps);
+      const { counts, faults } = await auditStore();
       assertEquals(counts, { head: 1, log_expires: 1 });
       assertMatch(faults.at(0)!.message, /^Record .* is set to expire at \+275760-/);
     }),
@@ -463,7 +462,7 @@ function textOfLines(from: number, to: number): string {
   return decoder.decode(linesToBytes(LINES.slice(from - 1, to)));
 }
 
-function auditFile(lines: string[], options?: AuditOptions) {
+function auditFile(lines: string[], options?: LogAuditOptions) {
   return auditLines(splitLines(new Blob([linesToBytes(lines)]).stream()), options);
 }
 
