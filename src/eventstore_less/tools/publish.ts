@@ -1,4 +1,4 @@
-import { createPrivateKey, KeyObject } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { linesOf } from "./lines_of.ts";
 import { publishLog } from "./publish_log.ts";
 import { readPublished, WritableFolder } from "./published/published_folder.ts";

@@ -12,7 +12,6 @@ import type { LogAuditOptions } from "../../../src/eventstore_less/tools/verify/
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import { audit as auditAt } from "../../../src/eventstore_less/tools/audit.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
@@ -25,6 +24,7 @@ import {
   turnRequestKey,
 } from "../../../src/eventstore_less/keyspace.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
+import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
@@ -222,26 +222,30 @@ testNeeding(permissions("read", "write", "net", "run"))(
   "audit() finds each record of a file that is set to expire",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const auditStore = () => auditAt({ application: APPLICATION, location: kvPath });
-      assertEquals(await auditStore().then(({ faults, notes }) => [faults, notes]), [[], []]);
+      function* readExpiringRecords() {
+        using reader = new SqliteReader(kvPath);
+        yield* reader.expiringRecords();
+      }
+      const deps = { store, runtime: systemRuntime, readExpiringRecords };
+      assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const kinds = entries.map(({ key }) => key[2]);
       assert(kinds.includes("event_by_idempotency_key"));
       for (const { key, value } of entries) {
         setExpiry(kvPath, key, Date.now() + 3_600_000);
-        const { faults, counts } = await auditStore();
+        const { faults, counts } = await audit(deps);
         const isOfLog = key[0] === "~log" || key[0] === "head";
         assertEquals(counts, { [isOfLog ? "log_expires" : "record_expires"]: 1 });
         const words = `Record ${formatKey(key)} is set to expire at 20`;
         assert(faults[0].message.startsWith(words), words);
         await commit(store, [set(key, value as Uint8Array)]);
       }
-      assertEquals((await auditStore()).faults, []);
+      assertEquals((await audit(deps)).faults, []);
       const { key } = entries.find(({ key }) => key[0] === "~log")!;
       // Another program can set any number.
       setExpiry(kvPath, key, 9_000_000_000_000_000);
       await commit(store, [{ type: "delete", key: HEAD_KEY }]);
-      const { counts, faults } = await auditStore();
+      const { counts, faults } = await audit(deps);
       assertEquals(counts, { head: 1, log_expires: 1 });
       assertMatch(faults.at(0)!.message, /^Record .* is set to expire at \+275760-/);
     }),
