@@ -50,6 +50,7 @@ export {
   acceptLog,
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
+export { isErased } from "./log/erased.ts";
 export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
 export { EMPTY_HEAD, ForeignStoreError, type HeadEntry, readHead } from "./log/head.ts";
 export {

@@ -7,8 +7,9 @@ import { encodeEvent, GENESIS_HASH, subjectOf } from "../../log/event.ts";
 import { eventOf, splitLines } from "../../log/lines.ts";
 import type { RecordedEvent } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
-import { ERASED } from "../erased.ts";
-import { changedError, type Export } from "./restore.ts";
+import { ERASED } from "../../log/erased.ts";
+import type { Export } from "../tool_store.ts";
+import { changedError } from "./verify_export.ts";
 
 function personalOf({ collections, events }: Application, { type }: RecordedEvent) {
   const { collection } = events[type];
