@@ -49,9 +49,10 @@ function layersOfEngine(): string[][] {
   return [
     ["words\\.ts"],
     ["encoding/", "runtime/"],
-    ["definitions\\.ts", "log/(line_text|actor)\\.ts", "store/"],
-    ["application\\.ts", "service_error\\.ts"],
+    ["definitions\\.ts", "log/(line_text|actor|subject_id)\\.ts", "store/"],
+    ["complete_collection\\.ts", "service_error\\.ts"],
     ["keyspace\\.ts"],
+    ["application(_faults)?\\.ts"],
     ["log/"],
     ["projections/"],
     ["append/"],

@@ -1,6 +1,6 @@
 import { APPLICATION } from "../../src/application.ts";
 
-/** The forms of subjects, for messages: pets/7, keys/ID. */
+/** The forms of subjects, for messages: pets/7, keys/01KA7Z9MZ4QH4C4P5R4Z2Y0V7B. */
 export const SUBJECT_FORMS = APPLICATION.collections.map(({ name, exampleId }) =>
   `${name}/${exampleId}`
 );

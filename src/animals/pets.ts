@@ -77,11 +77,13 @@ function recordOf({ event: { data, position } }: RecordedData<Pet>): ProjectionR
 const PET_KINDS: Record<string, KindDefinition> = {
   pet: {
     key: [PET_LISTS, "number"],
+    isNumbered: true,
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
   },
   removed_pet: {
     key: ["number"],
+    isNumbered: true,
     owner: ([, id]) => `pet ${id}`,
     describe: ([, id]) => `The removal of pet ${id}`,
   },

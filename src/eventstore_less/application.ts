@@ -3,8 +3,16 @@
  * engine that depends on it takes it as an argument, so a process can have several.
  */
 
+import { applicationFaults } from "./application_faults.ts";
+import {
+  type CompleteCollection,
+  completeCollection,
+  type CompleteEvent,
+  type CompleteKind,
+} from "./complete_collection.ts";
+import { memberNames } from "./encoding/member_names.ts";
 import { objectEncoder } from "./encoding/object_encoder.ts";
-import type { Body, Collection, EventDefinition, KindDefinition } from "./definitions.ts";
+import type { Body, Collection } from "./definitions.ts";
 import { linePatternOf } from "./log/line_text.ts";
 
 /** What a caller gives to {@linkcode defineApplication}. */
@@ -15,9 +23,13 @@ export interface ApplicationDefinition<Collections extends readonly Collection<n
 }
 
 /** An event type, the name of the collection that defines it, and what makes its text and its schema. */
-export interface EventEntry extends EventDefinition {
+export interface EventEntry extends CompleteEvent {
   collection: string;
+  /** Whether a text is the id of a subject of the collection. */
+  isId(text: string): boolean;
   encode: (data: object) => string;
+  /** The names of all members of the data, also of objects in it. */
+  memberNames: ReadonlySet<string>;
   /** The name of the schema of its data, without the version: `urn:user-registry:user-created` for `UserCreated`. */
   schema: string;
   /** The versions of the schema, in order. Since format 6, a version is named after a release. */
@@ -25,7 +37,7 @@ export interface EventEntry extends EventDefinition {
 }
 
 /** A kind of records, and the name of the collection that defines it. */
-export type KindEntry = KindDefinition & { collection: string };
+export type KindEntry = CompleteKind & { collection: string };
 
 /** The events of a collection, or of an application. */
 export type EventBodyOf<Of> = Of extends Collection<infer EventBody> ? EventBody
@@ -40,7 +52,7 @@ export class Application<EventBody extends Body = Body> {
   readonly sqlName: string;
   /** The `source` of its events. */
   readonly eventSource: string;
-  readonly collections: readonly Collection[];
+  readonly collections: readonly CompleteCollection[];
   readonly events: Readonly<Record<string, EventEntry>>;
   readonly eventTypes: readonly EventBody["type"][];
   /** The kinds of its records, by the first element of their keys. */
@@ -50,18 +62,20 @@ export class Application<EventBody extends Body = Body> {
   /** Only for the compiler: the union of its events. */
   declare readonly eventBody?: EventBody;
 
-  constructor({ name, collections }: ApplicationDefinition<readonly Collection[]>) {
+  constructor(name: string, collections: readonly CompleteCollection[]) {
     this.name = name;
     this.dashedName = name.toLowerCase().replaceAll(" ", "-");
     this.sqlName = this.dashedName.replaceAll("-", "_");
     this.eventSource = `urn:${this.dashedName}`;
     this.collections = collections;
-    this.events = Object.fromEntries(collections.flatMap(({ name: collection, events }) => {
-      return Object.entries<EventDefinition>(events).map(([type, definition]) => {
+    this.events = Object.fromEntries(collections.flatMap(({ name: collection, isId, events }) => {
+      return Object.entries(events).map(([type, definition]) => {
         const schema = schemaNameOf(this.eventSource, type);
         const versions = versionsOf(definition);
         const encode = objectEncoder(definition.data);
-        return [type, { ...definition, collection, encode, schema, versions }];
+        const names = new Set(memberNames(definition.data));
+        const entry = { collection, isId, encode, memberNames: names, schema, versions };
+        return [type, { ...definition, ...entry }];
       });
     }));
     this.eventTypes = Object.keys(this.events);
@@ -72,22 +86,21 @@ export class Application<EventBody extends Body = Body> {
   }
 }
 
-/** Throws `TypeError` if two collections share a name, a type of events or a kind of records. */
+/**
+ * Checks a definition, and makes the application of it. Throws a `TypeError` that names all faults: names that a line,
+ * a key or PostgreSQL cannot hold, names that are used twice, and schemas that would change a value or lose one.
+ */
 export function defineApplication<const Collections extends readonly Collection<never>[]>(
   definition: ApplicationDefinition<Collections>,
 ): Application<EventBodyOf<Collections[number]>> {
-  const collections = definition.collections as unknown as readonly Collection[];
-  expectUnique("collection", collections.map(({ name }) => name));
-  expectUnique("type of events", collections.flatMap(({ events }) => Object.keys(events)));
-  expectUnique("kind of records", collections.flatMap(({ kinds }) => Object.keys(kinds)));
-  return new Application({ name: definition.name, collections });
-}
-
-function expectUnique(what: string, names: readonly string[]): void {
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) {
-    throw new TypeError(`The application defines the ${what} ${twice} twice`);
+  const { name } = definition;
+  const collections = (definition.collections as unknown as readonly Collection[])
+    .map(completeCollection);
+  const faults = applicationFaults(name, collections);
+  if (faults.length > 0) {
+    throw new TypeError(`The application ${name} cannot be defined:\n${faults.join("\n")}`);
   }
+  return new Application(name, collections);
 }
 
 export function schemaNameOf(eventSource: string, type: string): string {
@@ -95,7 +108,7 @@ export function schemaNameOf(eventSource: string, type: string): string {
 }
 
 /** The release of the type, and then those that have added to it since. */
-function versionsOf({ release, added = {} }: EventDefinition): string[] {
+function versionsOf({ release, added = {} }: CompleteEvent): string[] {
   const later = Object.keys(added).filter((version) => compareVersions(version, release) > 0);
   return [release, ...later.sort(compareVersions)];
 }

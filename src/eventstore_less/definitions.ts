@@ -17,7 +17,7 @@ export interface EventMetadata {
   id: string;
   /** Time of the event, UTC with milliseconds. */
   time: string;
-  /** Id of the API key that caused it, or `OPERATOR`. */
+  /** Who caused it, for example the id of a user: 1 to 100 characters, without control characters. */
   actor: string;
   /** Position of the last event of the same subject; absent on its first event, and in lines before format 6. */
   predecessor?: number;
@@ -73,15 +73,20 @@ export interface TypeSummary {
 export interface Collection<CollectionBody extends Body = Body> {
   /** The subjects of the events are `name/id`. */
   name: string;
-  /** Whether a text is the id of a subject. Ids are numbers if they count the subjects from 1 on, or texts. */
-  isId(text: string): boolean;
-  /** An id for messages. */
-  exampleId: string;
+  /** Whether a text that `SUBJECT_ID` accepts is the id of a subject; by default each one is. */
+  isId?(text: string): boolean;
+  /** An id for messages; by default 1. */
+  exampleId?: string;
   events: EventDefinitions<CollectionBody>;
   /** The members of the data, also of objects in it, whose texts can hold personal data. An operator can erase them. */
   personal?: readonly string[];
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
+  /**
+   * The keys of the records that hold the state of a subject and name its last event; by default, the one of the first
+   * kind whose keys have one element, the id.
+   */
+  keysOf?(id: string): readonly ProjectionKey[];
   /** Whether earlier versions of format 6 wrote the counts of this collection, and no others, into the head without a name. */
   hadUnnamedCounts?: boolean;
   /** The rules by which an audit and a restore check a log from its beginning; by default there are none. */
@@ -98,27 +103,30 @@ export type EventDefinitions<CollectionBody extends Body> = {
   >;
 };
 
-/** The name of a release, without its last number: 6.1. */
+/** The name of a release of the application, without its last number: 6.1. */
 export type Release = `${number}.${number}`;
 
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
   /**
-   * The schema of the data. The text of the data has the members in the order of the schema, and a line with another
-   * text is malformed. Integers are `bigint`, as `parseExactJson()` gives them.
+   * The schema of the data, a `z.strictObject()`. The text of the data has the members in the order of the schema, and a
+   * line with another text is malformed. Integers are `bigint`, as `parseExactJson()` gives them, or `safeInteger()`.
    */
   data: z.ZodObject;
-  /** The release that added the type: the first version of its schema. Only types from before format 6 have 1. */
-  release: Release | "1";
+  /** The release that added the type: the first version of its schema; by default 1.0. */
+  release?: Release | "1";
   /**
    * The later versions of the schema: the releases that have added to the data. Each function says whether the data has
    * what the release added.
    */
   added?: Readonly<Record<string, Addition<Data>["isIn"]>>;
-  /** The id of the subject. A number is at most the position of the event. */
-  id(data: Data): number | string;
-  /** Whether an event of this type is the first one of its subject, so that its records replace none. */
-  isFirst: boolean;
+  /**
+   * The id of the subject; by default, the member `id` of the data as a text. A number must count the subjects from 1 on,
+   * so it is at most the position of the event: an audit then needs less memory for it than for a text.
+   */
+  id?(data: Data): number | string;
+  /** Whether an event of this type is always the first one of its subject, so that its records replace none. */
+  isFirst?: boolean;
   /**
    * The records that an event removes, and then those that it writes, at most one of each kind. They depend on nothing
    * but the event, so its data must have all that its subject's records say. Two subjects never share a record.
@@ -144,6 +152,29 @@ export interface RecordedData<Data extends object> {
   line: Uint8Array;
 }
 
+/** The events of a collection by the schemas of their data. */
+export type BodyOf<Schemas extends Record<string, z.ZodObject>> = {
+  [Type in keyof Schemas & string]: { type: Type; data: z.output<Schemas[Type]> };
+}[keyof Schemas & string];
+
+/** A collection whose types of events follow from the schemas of their data. */
+export type CollectionOf<Schemas extends Record<string, z.ZodObject>> =
+  & Omit<Collection<BodyOf<Schemas>>, "events">
+  & {
+    events: {
+      [Type in keyof Schemas]:
+        & { data: Schemas[Type] }
+        & Omit<EventDefinition<z.output<Schemas[Type]>>, "data">;
+    };
+  };
+
+/** The collection that it is given. The types of its events follow from the schemas, so nobody writes them. */
+export function defineCollection<Schemas extends Record<string, z.ZodObject>>(
+  collection: CollectionOf<Schemas>,
+): Collection<BodyOf<Schemas>> {
+  return collection as unknown as Collection<BodyOf<Schemas>>;
+}
+
 /** The key of a projection record, without its generation: the kind, and elements that tell its records apart. */
 export type ProjectionKey = readonly (string | number)[];
 
@@ -164,10 +195,15 @@ export type KeyElement = "text" | readonly string[] | "number";
 
 /** A kind of records. */
 export interface KindDefinition {
-  /** The elements of a key after the kind. If the last one is a number, no two records of this kind share it. */
+  /** The elements of a key after the kind. */
   key: readonly KeyElement[];
-  /** The subject of the record, as words that follow "The record of": user 7. */
-  owner(key: ProjectionKey): string;
+  /**
+   * Whether the last element is a number that no two records of this kind share: an audit then needs less memory for
+   * them.
+   */
+  isNumbered?: boolean;
+  /** The subject of the record, as words that follow "The record of": user 7. By default, the elements of the key. */
+  owner?(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;
 }

@@ -6,4 +6,5 @@
  */
 
 export { objectEncoder } from "./encoding/object_encoder.ts";
+export { safeInteger } from "./encoding/safe_integer.ts";
 export { Instant, Sha256Hex, ULID, Ulid } from "./encoding/text_forms.ts";

@@ -1,8 +1,8 @@
 /** The keys of the records of the engine. "The keyspace" in eventstore_less/README.md shows and explains them. */
 
 import { packLines } from "./encoding/pack_lines.ts";
-import type { Application } from "./application.ts";
-import type { KeyElement, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";
+import type { CompleteKind } from "./complete_collection.ts";
+import type { KeyElement, ProjectionKey, ProjectionRecord } from "./definitions.ts";
 import { withChecksum } from "./store/checksum.ts";
 import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
@@ -66,13 +66,19 @@ export function idempotencyRecordKey(
 /** The kind of records of the engine itself. */
 export const IDEMPOTENCY_KIND = "event_by_idempotency_key";
 
-const OF_IDEMPOTENCY_KEY: KindDefinition = {
+const OF_IDEMPOTENCY_KEY: CompleteKind = {
   key: ["text", "text", "number"],
+  isNumbered: true,
   owner: () => "an Idempotency-Key",
 };
 
+/** The kinds of records of an application. */
+interface Kinds {
+  readonly kinds: ReadonlyMap<string, CompleteKind>;
+}
+
 /** The definition of a kind of records; `undefined` for an unknown kind. */
-export function kindOf(application: Application, kind: unknown): KindDefinition | undefined {
+export function kindOf(application: Kinds, kind: unknown): CompleteKind | undefined {
   if (kind === IDEMPOTENCY_KIND) return OF_IDEMPOTENCY_KEY;
   return application.kinds.get(kind as string);
 }
@@ -83,7 +89,7 @@ export function kindPrefix(generation: number, kind: string): (string | number)[
 }
 
 /** Whether this can be the key of a record of a projection. The record may not exist. */
-export function isProjectionKey(application: Application, key: Key): key is ProjectionKey {
+export function isProjectionKey(application: Kinds, key: Key): key is ProjectionKey {
   const [kind, ...elements] = key;
   const expected = kindOf(application, kind)?.key;
   return elements.length === expected?.length &&

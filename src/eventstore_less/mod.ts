@@ -21,28 +21,31 @@ export {
   type EventEntry,
   type KindEntry,
 } from "./application.ts";
-export type {
-  Addition,
-  Body,
-  Collection,
-  Counts,
-  DecidedEvent,
-  EventDefinition,
-  EventDefinitions,
-  EventMetadata,
-  Head,
-  History,
-  KeyElement,
-  KindDefinition,
-  ProjectionKey,
-  ProjectionRecord,
-  Recorded,
-  RecordedData,
-  RecordedEvent,
-  RecordedLine,
-  Release,
-  SubjectState,
-  TypeSummary,
+export {
+  type Addition,
+  type Body,
+  type BodyOf,
+  type Collection,
+  type CollectionOf,
+  type Counts,
+  type DecidedEvent,
+  defineCollection,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventMetadata,
+  type Head,
+  type History,
+  type KeyElement,
+  type KindDefinition,
+  type ProjectionKey,
+  type ProjectionRecord,
+  type Recorded,
+  type RecordedData,
+  type RecordedEvent,
+  type RecordedLine,
+  type Release,
+  type SubjectState,
+  type TypeSummary,
 } from "./definitions.ts";
 export { encodeJson } from "./encoding/json.ts";
 export { dataOf } from "./log/line_text.ts";
@@ -63,6 +66,7 @@ export { ENGINE_LOG_EVENTS, type Logger } from "./runtime/logger.ts";
 export type { Runtime } from "./runtime/runtime.ts";
 
 // Its errors.
+export { InvalidEventError } from "./append/storable_data.ts";
 export { LogDamagedError } from "./log/read_log.ts";
 export { ServiceError, type ServiceErrorCode, serviceErrorCode } from "./service_error.ts";
 export { OpenStoreError } from "./store/open_store_error.ts";

@@ -45,7 +45,7 @@ const OF_API_KEY: KindDefinition = { key: ["text"], owner: () => "an API key" };
 export const API_KEYS: Collection<ApiKeyEventBody> = {
   name: "keys",
   isId: (text) => Ulid.safeParse(text).success,
-  exampleId: "ID",
+  exampleId: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   events: API_KEY_EVENTS,
   personal: ["label"] satisfies (keyof ApiKeyIssuedData)[],
   kinds: { issued_key: OF_API_KEY, key_state: OF_API_KEY },

@@ -13,6 +13,7 @@ import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
 import type { Command } from "./command.ts";
 import type { Effects } from "./preparation.ts";
 import type { QueuedCommand } from "./queued_command.ts";
+import { expectShortLine, expectStorable } from "./storable_data.ts";
 
 /** An event, its line, and the SHA-256 (hex) of the line. */
 interface HashedLine extends RecordedLine {
@@ -186,8 +187,9 @@ function linesAfter(
   for (const decided of events) {
     expectRightClock(decided.time);
     position++;
-    const event: RecordedEvent = { ...decided, position, previousHash };
+    const event = expectStorable(application, { ...decided, position, previousHash });
     const line = encodeUtf8Pooled(encodeEvent(application, event));
+    expectShortLine(event, line);
     previousHash = sha256Hex(line);
     lines.push({ event, line, hash: previousHash });
   }

@@ -1,15 +1,15 @@
 /** The only JSON text of objects with a schema: their members in its order, and exact integers. */
 
-import { z } from "zod";
+import type { z } from "zod";
 
 type Encode = (value: unknown) => string;
 
 /**
  * Returns the function that makes the text of an object. Leaves out members that the schema or the object does not
- * have.
+ * have. Objects in lists, records and unions must have the order of the schema already, as after `parse()`.
  */
-export function objectEncoder(schema: z.ZodObject): (object: object) => string {
-  const members = Object.entries<z.core.$ZodType>(schema.shape).map(([name, member]) => {
+export function objectEncoder(schema: z.core.$ZodObject): (object: object) => string {
+  const members = Object.entries<z.core.$ZodType>(schema._zod.def.shape).map(([name, member]) => {
     return { name, label: `${JSON.stringify(name)}:`, encode: encoderOf(member) };
   });
   return (object) => {
@@ -26,15 +26,27 @@ export function objectEncoder(schema: z.ZodObject): (object: object) => string {
 }
 
 function encoderOf(schema: z.core.$ZodType): Encode {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-    return encoderOf(schema.unwrap());
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "nonoptional":
+    case "readonly":
+      return encoderOf(def.innerType);
+    case "object": {
+      const encode = objectEncoder(schema as z.core.$ZodObject);
+      return (value) => value === null ? "null" : encode(value as object);
+    }
+    default:
+      return encodeValue;
   }
-  if (!(schema instanceof z.ZodObject)) return encodeValue;
-  const encode = objectEncoder(schema);
-  return (value) => value === null ? "null" : encode(value as object);
 }
 
-/** Throws `TypeError` at a list or an object that contains a `bigint`. */
 function encodeValue(value: unknown): string {
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(encodeValue).join()}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const texts = members.map(([name, member]) => `${JSON.stringify(name)}:${encodeValue(member)}`);
+  return `{${texts.join()}}`;
 }

@@ -14,6 +14,7 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "../definitions.ts";
+import { escapeActor, isActor, unescapeActor } from "./actor.ts";
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf, VERSION } from "./line_text.ts";
 
 /** `previoushash` of the first line. */
@@ -26,9 +27,9 @@ export function encodeEvent(application: Application, event: RecordedEvent): str
   const { id, actor, idempotencyKey: key, previousHash, predecessor: before } = event;
   const predecessor = before === undefined ? "" : `"predecessor":"${sequenceOf(before)}",`;
   const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
-  return `${
-    attributesOf(application, event, id, predecessor)
-  },"actor":"${actor}"${idempotencyKey},` +
+  return `${attributesOf(application, event, id, predecessor)},"actor":"${
+    escapeActor(actor)
+  }"${idempotencyKey},` +
     `"previoushash":"${previousHash}${HASH_TO_DATA}${encodeData(application, event)}}`;
 }
 
@@ -42,7 +43,7 @@ export function encodePublicEvent(
   id: string,
   actor?: string,
 ): string {
-  const actorMember = actor === undefined ? "" : `,"actor":"${actor}"`;
+  const actorMember = actor === undefined ? "" : `,"actor":"${escapeActor(actor)}"`;
   return `${
     attributesOf(application, event, id)
   }${actorMember},"datacontenttype":"application/json",` +
@@ -81,7 +82,7 @@ export function decodeEvent<EventBody extends Body>(
     subject,
     schema,
     version,
-    actor,
+    actorText,
     idempotencyKey,
     previousHash,
     data,
@@ -97,10 +98,13 @@ export function decodeEvent<EventBody extends Body>(
   const isBodyExact = encodeData(application, body) === data &&
     subjectOf(application, body) === subject &&
     schemaVersionOf(application, body) === version;
+  const actor = unescapeActor(actorText);
   const isTimeExact = Instant.safeParse(time).success;
   const isPredecessorEarlier = predecessor === undefined ||
     (predecessor >= 1 && predecessor < position);
-  if (!isBodyExact || !isTimeExact || !isPredecessorEarlier) throw malformed(line);
+  if (!isBodyExact || !isTimeExact || !isPredecessorEarlier || !isActor(actor)) {
+    throw malformed(line);
+  }
   const event: RecordedEvent = { ...body, id, time, actor, position, previousHash };
   if (predecessor !== undefined) event.predecessor = predecessor;
   if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey;

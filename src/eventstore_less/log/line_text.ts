@@ -1,7 +1,7 @@
 /** The text of a line, as far as it is known without the types of events. */
 
 import { SHA256_HEX, ULID } from "../encoding/text_forms.ts";
-import { OPERATOR } from "./actor.ts";
+import { ACTOR_IN_LINE } from "./actor.ts";
 
 const SEQUENCE_DIGITS = 16;
 
@@ -22,9 +22,9 @@ export const VERSION = "[1-9]\\d*(?:\\.\\d+)*";
 export function linePatternOf(eventSource: string): RegExp {
   return new RegExp(
     `^{"specversion":"1\\.0","id":"(${ULID})","source":"${eventSource}",` +
-      `"type":"((?:[A-Z][a-z]*)+)","time":"([^"]*)","sequence":"(${SEQUENCE})"` +
+      `"type":"([A-Z][A-Za-z0-9]*)","time":"([^"]*)","sequence":"(${SEQUENCE})"` +
       `(?:,"predecessor":"(${SEQUENCE})")?,"subject":"([^"]*)",` +
-      `"dataschema":"([^"]*):(${VERSION})","actor":"(${ULID}|${OPERATOR})"` +
+      `"dataschema":"([^"]*):(${VERSION})","actor":"(${ACTOR_IN_LINE})"` +
       `(?:,"idempotencykey":"(${SHA256_HEX})")?,` +
       `"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
     "s",

@@ -16,6 +16,7 @@ import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
+import { keysEqual, keyText } from "../store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
 
 /**
@@ -45,7 +46,7 @@ function isAnySubjectRepeated(application: Application, lines: readonly Recorded
 
 function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[] {
   const byKey = new Map<string, ProjectionRecord>();
-  for (const record of records) byKey.set(record.key.join(), record);
+  for (const record of records) byKey.set(keyText(record.key), record);
   return [...byKey.values()];
 }
 
@@ -79,8 +80,8 @@ export async function proveRecord<EventBody extends Body>(
   position: number,
 ): Promise<Recorded<EventBody>> {
   const found = await readProof(application, store, position);
-  const name = entry.key.slice(2).join();
-  const made = project(application, [found]).find(({ key }) => key.join() === name);
+  const proven = entry.key.slice(2);
+  const made = project(application, [found]).find(({ key }) => keysEqual(key, proven));
   if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
     return found.event;
   }

@@ -149,6 +149,20 @@ function flipSign(isNegative: boolean): void {
   for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
 }
 
+/** A text that no other key of texts and numbers has, for a map. It is made faster than {@linkcode formatKey}'s. */
+export function keyText(key: readonly (string | number)[]): string {
+  let text = "";
+  for (const part of key) {
+    text += typeof part === "number" ? `#${part};` : `${part.length}:${part}`;
+  }
+  return text;
+}
+
+/** Whether two keys of texts and numbers are the same. */
+export function keysEqual(one: Key, other: Key): boolean {
+  return one.length === other.length && one.every((part, index) => part === other[index]);
+}
+
 /** Formats a key, also of another program, as readable text. Different keys have different texts. */
 export function formatKey(key: readonly unknown[]): string {
   return `[${key.map(partText).join(",")}]`;

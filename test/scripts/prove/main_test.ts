@@ -45,7 +45,12 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [1, "does not extend the checkpoint of 30", "--consistency", old, ...fromFork],
       [1, "The older checkpoint is not signed by the key", "--consistency", text, ...from],
       [2, "nothing is published", "pets/7", "--published", folder],
-      [2, "is neither pets/7, keys/ID, categories/7 nor a position", "pet/7", ...from],
+      [
+        2,
+        "is neither pets/7, keys/01KA7Z9MZ4QH4C4P5R4Z2Y0V7B, categories/7 nor a position",
+        "pet/7",
+        ...from,
+      ],
     ] as const
   ) await refuses(code, message, "prove", ...args);
   await publish(lines, dir);

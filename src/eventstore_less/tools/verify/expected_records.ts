@@ -1,5 +1,7 @@
 import type { ProjectionKey } from "../../definitions.ts";
+import { kindOf } from "../../keyspace.ts";
 import { project } from "../../projections/project.ts";
+import { keyText } from "../../store/key_encoding.ts";
 import { VALUE_BYTES_LIMIT } from "../../store/store.ts";
 import type { RecordedLine } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
@@ -37,7 +39,7 @@ export class ExpectedRecords {
   note(recorded: RecordedLine): void {
     for (const { key, content, expiresAt } of project(this.#application, [recorded])) {
       const { positions, digests, expiries } = this.#tableOf(key[0] as string);
-      const name = nameOf(key);
+      const name = nameOf(this.#application, key);
       if (content === undefined) {
         positions.set(name, 0);
         continue;
@@ -53,17 +55,19 @@ export class ExpectedRecords {
   has(key: ProjectionKey, content: Uint8Array): boolean {
     const table = this.#tables.get(key[0] as string);
     if (table === undefined) return false;
-    const name = nameOf(key);
+    const name = nameOf(this.#application, key);
     return table.positions.get(name) !== 0 && table.digests.get(name) === digestOf(key, content);
   }
 
   /** The position of the event that wrote the record of that kind and name; 0 if none is expected. */
   positionOf(key: ProjectionKey): number {
-    return Math.abs(this.#tables.get(key[0] as string)?.positions.get(nameOf(key)) ?? 0);
+    const name = nameOf(this.#application, key);
+    return Math.abs(this.#tables.get(key[0] as string)?.positions.get(name) ?? 0);
   }
 
   markFound(key: ProjectionKey): void {
-    this.#tables.get(key[0] as string)?.positions.set(nameOf(key), -this.positionOf(key));
+    const name = nameOf(this.#application, key);
+    this.#tables.get(key[0] as string)?.positions.set(name, -this.positionOf(key));
   }
 
   /** The expected records that were not marked. */
@@ -95,20 +99,9 @@ export class ExpectedRecords {
   }
 }
 
-/** The number at the end of a key, which no two records of a kind share, or else the whole key as a text. */
-export function nameOf(key: ProjectionKey): number | string {
-  const last = key.at(-1)!;
-  return typeof last === "number" ? last : textOf(key);
-}
-
-/** A text that no other key has. */
-export function textOf(key: ProjectionKey): string {
-  let text = "";
-  for (const element of key) {
-    const elementText = String(element);
-    text += `${elementText.length}:${elementText}`;
-  }
-  return text;
+/** The number at the end of a key of a numbered kind, or else the whole key as a text. */
+export function nameOf(application: Application, key: ProjectionKey): number | string {
+  return kindOf(application, key[0])!.isNumbered ? key.at(-1)! : keyText(key);
 }
 
 /** A secret of this process: with it, nobody can choose two contents with the same digest. */
@@ -126,7 +119,7 @@ const encoder = new TextEncoder();
  * The rest of the key says where the digest is kept.
  */
 export function digestOf(key: ProjectionKey, content: Uint8Array): number {
-  const { written } = encoder.encodeInto(textOf(key.slice(1, -1)), afterSecret);
+  const { written } = encoder.encodeInto(keyText(key.slice(1, -1)), afterSecret);
   afterSecret.set(content, written);
   const length = secret.length + written + content.length;
   return parseInt(hash("sha256", input.subarray(0, length), "hex").slice(0, 12), 16);

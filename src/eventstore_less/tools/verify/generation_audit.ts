@@ -4,10 +4,10 @@ import { readEventAt } from "../../log/read_log.ts";
 import { project } from "../../projections/project.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { checkedContent } from "../../store/checksum.ts";
-import { formatKey } from "../../store/key_encoding.ts";
+import { formatKey, keysEqual } from "../../store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../../store/store.ts";
 import type { Application } from "../../application.ts";
-import { type ExpectedRecords, nameOf, textOf } from "./expected_records.ts";
+import { type ExpectedRecords, nameOf } from "./expected_records.ts";
 import type { Findings } from "./findings.ts";
 import { LaterEvents } from "./later_events.ts";
 import type { LogVerifier } from "./log_verifier.ts";
@@ -71,7 +71,7 @@ export class GenerationAudit {
     for (const { kind, name, position, expiresAt } of this.#expected.unfound()) {
       if (expiresAt <= time) continue;
       const written = await this.#keysWrittenAt(position);
-      const key = written.find((it) => it[0] === kind && nameOf(it) === name);
+      const key = written.find((it) => it[0] === kind && nameOf(this.#application, it) === name);
       // Its line was damaged since it was verified: the next audit reports the line.
       if (key === undefined) continue;
       if (this.#later.have(key, undefined)) continue;
@@ -115,7 +115,7 @@ export class GenerationAudit {
     const position = this.#expected.positionOf(key);
     if (position === 0) return false;
     const written = await this.#keysWrittenAt(position);
-    return written.some((it) => textOf(it) === textOf(key));
+    return written.some((it) => keysEqual(it, key));
   }
 
   /** The keys of the records that the event at a position writes; none if it cannot be read any more. */

@@ -5,7 +5,8 @@ import { LogDamagedError, readLog } from "../../log/read_log.ts";
 import { project } from "../../projections/project.ts";
 import type { Store } from "../../store/store.ts";
 import type { Application } from "../../application.ts";
-import { digestOf, textOf } from "./expected_records.ts";
+import { keyText } from "../../store/key_encoding.ts";
+import { digestOf } from "./expected_records.ts";
 
 /** The digest of a record that an event has removed. */
 const REMOVED = -1;
@@ -49,7 +50,7 @@ export class LaterEvents {
 
   /** Whether one of the events has made the record so; `content` is `undefined` if the record is not there. */
   have(key: ProjectionKey, content: Uint8Array | undefined): boolean {
-    const digests = this.#digests.get(textOf(key));
+    const digests = this.#digests.get(keyText(key));
     return digests?.includes(digestAfter(key, content)) ?? false;
   }
 
@@ -58,7 +59,7 @@ export class LaterEvents {
     if (event === undefined) return;
     this.latestMs = Math.max(this.latestMs, Date.parse(event.time));
     for (const { key, content } of project(this.#application, [{ event, line }])) {
-      const name = textOf(key);
+      const name = keyText(key);
       const digests = this.#digests.get(name) ?? [];
       this.#digests.set(name, digests);
       digests.push(digestAfter(key, content));
