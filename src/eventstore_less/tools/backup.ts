@@ -176,7 +176,7 @@ async function openFile(path: string): Promise<FileHandle> {
   const file = await open(path, "a+", 0o600);
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new ToolError("not_found", `${path} is not a regular file`);
+  throw new ToolError("not_a_file", `${path} is not a regular file`);
 }
 
 async function sync({ path, file, backup, onProgress }: Run): Promise<void> {

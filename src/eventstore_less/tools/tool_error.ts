@@ -16,6 +16,7 @@ export type ToolErrorCode =
   | "log_damaged"
   | "log_empty"
   | "log_unsound"
+  | "not_a_file"
   | "not_an_export"
   | "not_found"
   | "not_published"
