@@ -3,14 +3,14 @@
 import {
   type Collection,
   dataOf,
-  decodeJson,
   defineApplication,
   encodeJson,
-  HEAD_KEY,
   openEventStore,
-  systemRuntime,
 } from "eventstore-less";
+import { HEAD_KEY } from "eventstore-less/parts";
+import { systemRuntime } from "eventstore-less/startup";
 import { audit } from "eventstore-less/tools";
+import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { z } from "zod";
 import { checkedContent, withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
