@@ -10,6 +10,7 @@ import {
 import { HEAD_KEY } from "eventstore-less/parts";
 import { systemRuntime } from "eventstore-less/startup";
 import { audit } from "eventstore-less/tools";
+import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { z } from "zod";
 import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
