@@ -1,6 +1,6 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
-import { EventStore, type Instance, type Runtime, type StoreOf } from "eventstore-less";
+import { EventStore, type StoreOf } from "eventstore-less";
 import { acceptLog, GUARD_KEYS } from "eventstore-less/parts";
 import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
 import { isMissingFile, type OpenOptions, openStore, type Store } from "eventstore-less/store";

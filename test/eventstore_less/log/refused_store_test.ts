@@ -13,7 +13,6 @@ import { audit } from "eventstore-less/tools";
 import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { z } from "zod";
-import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
 import { checkedContent, withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { commit } from "../../support/store_contract.ts";

@@ -6,8 +6,8 @@ import {
   defineApplication,
   type EventStore,
   openEventStore,
-  systemRuntime,
 } from "eventstore-less";
+import { systemRuntime } from "eventstore-less/startup";
 import { z } from "zod";
 
 const Booking = z.strictObject({ id: z.string(), day: z.string(), guest: z.string() });

@@ -1,7 +1,9 @@
 /** The tools on an application of its own. Nothing may be printed, and none of them needs the environment. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { HEAD_KEY, LogDamagedError, logKey, projectionKey, sha256Hex } from "eventstore-less";
+import { LogDamagedError } from "eventstore-less";
+import { HEAD_KEY, projectionKey, sha256Hex } from "eventstore-less/parts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import {
   audit,
   backup,
