@@ -118,7 +118,7 @@ export async function openEventStore<EventBody extends Body>(
   return eventStore;
 }
 
-function locationOf(text: string): StoreLocation {
+export function locationOf(text: string): StoreLocation {
   if (text === ":memory:") return { kind: "memory" };
   if (/^https?:/.test(text)) return { kind: "kv_connect", address: text };
   if (!/^postgres(ql)?:/.test(text)) return { kind: "file", path: text, isDefault: false };

@@ -51,6 +51,7 @@ export {
   acceptLog,
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
+export { isErased } from "./log/erased.ts";
 export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
 export {
   EMPTY_HEAD,

@@ -123,6 +123,18 @@ test("backup refuses, with one line and without a change, a file that is not of 
     await expectTaskFails(code, line, ["backup", name], temp);
     assertEquals(await Deno.readTextFile(file), "Rex\n");
   }
+  const log = await expectTask(["log"], temp);
+  const repaired = "LC_ALL=C grep -o '{.*}' FILE > repaired.jsonl";
+  const contents: [content: string, advice: string][] = [
+    [log.replace("\n", "\r\n"), `changed the file. Keep the file, and repair a copy: ${repaired}`],
+    [log.replace('"test"', '"best"'), "one was altered. Keep the file, and run deno task audit"],
+  ];
+  for (const [content, advice] of contents) {
+    await Deno.writeTextFile(file, content);
+    const line = RegExp(`^error: .* ${RegExp.escape(advice)}\n$`);
+    await expectTaskFails(1, line, ["backup", file], temp);
+    assertEquals(await Deno.readTextFile(file), content);
+  }
 });
 
 test("backup --follow appends each event, keeps a second process out, and says how to continue", async () => {
