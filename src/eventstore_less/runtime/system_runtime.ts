@@ -1,5 +1,5 @@
 import { monotonicUlid } from "deno-std/ulid/mod.js";
-import { setImmediate } from "node:timers";
+import { setImmediate, setTimeout as startTimeout } from "node:timers";
 import type { Runtime } from "./runtime.ts";
 
 /** The runtime of the machine: its clocks, timers, randomness and ULIDs. */
@@ -21,27 +21,41 @@ const SHARED_FROM_MS = 1_000;
 /** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;
 
-const shared = new Map<number, Set<{ run: () => void }>>();
+const shared = new Map<number, SharedTimer>();
 
 function afterRoundedUp(ms: number, run: () => void): () => void {
   const step = Math.ceil((performance.now() + ms) / SHARED_STEP_MS);
-  let timers = shared.get(step);
-  if (timers === undefined) timers = startShared(step);
-  const entry = { run };
-  timers.add(entry);
-  return () => void timers.delete(entry);
+  let timer = shared.get(step);
+  if (timer === undefined) {
+    timer = new SharedTimer(step);
+    shared.set(step, timer);
+  }
+  return timer.add(run);
 }
 
-/** Starts the system timer of a step, and returns the set of those that share it. */
-function startShared(step: number): Set<{ run: () => void }> {
-  const timers = new Set<{ run: () => void }>();
-  shared.set(step, timers);
-  const restMs = step * SHARED_STEP_MS - performance.now();
-  setTimeout(() => {
-    shared.delete(step);
-    for (const { run } of timers) run();
-  }, restMs);
-  return timers;
+/** The system timer of a step, and those that share it. Without any, it does not keep the process running. */
+class SharedTimer {
+  readonly #timers = new Set<{ run: () => void }>();
+  readonly #timeout: ReturnType<typeof startTimeout>;
+
+  constructor(step: number) {
+    const restMs = step * SHARED_STEP_MS - performance.now();
+    this.#timeout = startTimeout(() => {
+      shared.delete(step);
+      for (const { run } of this.#timers) run();
+    }, restMs);
+  }
+
+  /** Returns a function that cancels the call. */
+  add(run: () => void): () => void {
+    const entry = { run };
+    if (this.#timers.size === 0) this.#timeout.ref();
+    this.#timers.add(entry);
+    return () => {
+      const wasThere = this.#timers.delete(entry);
+      if (wasThere && this.#timers.size === 0) this.#timeout.unref();
+    };
+  }
 }
 
 function afterExactly(ms: number, run: () => void): () => void {

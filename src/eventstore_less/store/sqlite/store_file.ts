@@ -5,7 +5,7 @@ import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
-import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { words } from "../../words.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
@@ -113,16 +113,18 @@ export async function watchFile(
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
     onChange(new StoreRefusedError(message, { isLogged: true }));
   };
-  const watch = async () => {
-    while (!isStopped) {
-      await sleep(runtime, WATCH_INTERVAL_MS);
+  let cancel = () => {};
+  const watch = () => {
+    if (isStopped) return;
+    cancel = runtime.setTimer(WATCH_INTERVAL_MS, () => {
       // A file that cannot be looked at may still be there.
-      await look().catch(() => {});
-    }
+      look().catch(() => {}).then(watch);
+    });
   };
   watch();
   return () => {
     isStopped = true;
+    cancel();
   };
 }
 
