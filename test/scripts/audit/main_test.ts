@@ -4,6 +4,7 @@ import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { callCommandsBy } from "../../../src/runtime/words.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
@@ -146,6 +147,8 @@ test("audit --checkpoint: a link keeps leading to the protected place, whose che
 test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
   withSampleFile(async ({ folder, store, lines }) => {
     const kvPath = `${folder}/rolled_back.sqlite3`;
+    // As an instance of the service does at its start.
+    callCommandsBy(undefined);
     const older = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
     await writeLog(older, systemRuntime, lines.slice(0, 33));
     let logged: Record<string, unknown> = {};

@@ -128,7 +128,7 @@ test("BackupFile refuses lines of the log that are no events, or do not continue
   const altered = lines[14].replace("Zoë", "Max");
   const unsound = lines[14].replace('"categoryId"', '"category"');
   const faults: [line: string, fault: string][] = [
-    [altered, "Position 16 of the log does not continue the line before it; run deno task audit"],
+    [altered, "Position 16 of the log does not continue the line before it; run an audit"],
     [unsound, "Position 15 of the log is not sound: "],
   ];
   for (const [line, fault] of faults) {

@@ -192,7 +192,7 @@ test("restore: --redact erases names and labels, and says what that ends", async
   const store = { kvPath: `${folder}/new.sqlite3` };
   const unknown = /^error: No event has personal data of pets\/9\n$/m;
   await expectTaskFails(1, unknown, ["restore", "--redact", "pets/9", file], store);
-  const wrong = /--redact takes pets\/7 or keys\/ID or categories\/7, not "7"/;
+  const wrong = /--redact takes pets\/7 or keys\/\w{26} or categories\/7, not "7"/;
   await expectTaskFails(2, wrong, ["restore", "--redact", "7", file], store);
   const redact = [
     "restore",
