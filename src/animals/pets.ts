@@ -1,12 +1,12 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
-import type {
-  Collection,
-  EventDefinition,
-  EventDefinitions,
-  KindDefinition,
-  ProjectionRecord,
-  RecordedData,
+import {
+  type Collection,
+  type EventDefinition,
+  type EventDefinitions,
+  type KindDefinition,
+  type ProjectionKey,
+  recordOf,
 } from "eventstore-less";
 import { needsRelease, PERSONAL_PET_FIELDS, type Pet, PET_RELEASES } from "../../events/pet.ts";
 import { PET_EVENT_DATA, type PetChange, type PetEventBody } from "../../events/pet_event.ts";
@@ -33,8 +33,9 @@ const OF_PET = {
 const CHANGE = {
   ...OF_PET,
   project(recorded) {
-    const { id, previous: { status } } = recorded.event.data;
-    const written = recordOf(recorded);
+    const { event: { data, position } } = recorded;
+    const written = { key: keyOf(data), content: petContentOf(position, data) };
+    const { id, previous: { status } } = data;
     if (status === undefined) return [written];
     return [{ key: petKey(petListOf(status), id) }, written];
   },
@@ -51,7 +52,8 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     release: "1",
     data: PET_EVENT_DATA.PetCreated,
     isFirst: true,
-    project: (recorded) => [recordOf(recorded)],
+    // Its data is the pet, so the text in the line is that of the record.
+    project: (recorded) => [{ key: keyOf(recorded.event.data), content: recordOf(recorded) }],
     tally: ({ status }) => [[petListOf(status), 1]],
   },
   PetUpdated: { ...CHANGE, release: "1", data: PET_EVENT_DATA.PetUpdated },
@@ -68,9 +70,8 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
   },
 };
 
-function recordOf({ event: { data, position } }: RecordedData<Pet>): ProjectionRecord {
-  const key = petKey(petListOf(data.status), data.id);
-  return { key, content: petContentOf(position, data) };
+function keyOf({ status, id }: Pet): ProjectionKey {
+  return petKey(petListOf(status), id);
 }
 
 const PET_KINDS: Record<string, KindDefinition> = {

@@ -127,7 +127,7 @@ export interface EventCommandDeps<EventBody extends Body> {
   store: Store;
 }
 
-/** The command for the Appender. Throws `TypeError` if it names no subject of the application. */
+/** The command for the Appender. Throws `TypeError` if its subject begins with no collection. */
 export function commandOf<Prepared, EventBody extends Body>(
   deps: EventCommandDeps<EventBody>,
   command: EventCommand<Prepared, EventBody>,

@@ -317,7 +317,15 @@ for (const [what, [command, message]] of Object.entries(REFUSED)) {
   });
 }
 
-for (const subject of ["rooms/1", "bookings", "bookings/a b"]) {
+Deno.test("append() finds no last event of a subject whose id cannot be one, and stores no event of it", async () => {
+  await using opened = await open();
+  const { store } = opened;
+  await assertRejects(() => store.append(moving("a b", "2026-12-02")), ServiceError, "no booking");
+  await assertRejects(() => store.append(making("a b")), InvalidEventError, "id");
+  await assertSound(opened, 0);
+});
+
+for (const subject of ["rooms/1", "bookings", ""]) {
   Deno.test(`append() refuses the subject ${subject}, which the application does not have`, async () => {
     await using opened = await open();
     const command: BookingCommand = { subject, decide: () => [] };

@@ -84,11 +84,11 @@ export function planBatch(
   base: HeadEntry,
   queued: readonly QueuedCommand[],
 ): Plan {
-  const planned = decideAll(application, limits, base, queued);
+  const { planned, head } = decideAll(application, limits, base, queued);
   const members = planned.filter((it): it is Member => it.fate.kind === "adds");
   if (members.length === 0) return { base, planned };
   try {
-    return { base, ...sealMost(application, limits, base, planned, members) };
+    return { base, ...sealMost(application, limits, base, planned, members, head) };
   } catch (reason) {
     // Each member was planned, but the commit cannot be made. This is a defect, so it is not worth a search.
     const refused = members.map(({ queued }): Planned => {
@@ -113,13 +113,13 @@ export function effectsOf({ base, members, next, records }: Batch): Effects {
   };
 }
 
-/** Decides prepared commands in their order, each on the head with the events of the commands before it. */
+/** Decides prepared commands in their order, each on the head with the events of the commands before it: `head` after all. */
 function decideAll(
   application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   candidates: readonly QueuedCommand[],
-): Planned[] {
+): { planned: Planned[]; head: Head } {
   const planned: Planned[] = [];
   const head = draftOf(base.head);
   const lastEvents = new Map<string, RecordedEvent>();
@@ -152,7 +152,7 @@ function decideAll(
     // More lines never fit.
     isClosed = endsCommit || bytes > limits.commitBytes;
   }
-  return planned;
+  return { planned, head };
 }
 
 /** The head and the last event of each subject, with the events that a commit has so far. */
@@ -259,10 +259,14 @@ function sealMost(
   base: HeadEntry,
   planned: readonly Planned[],
   members: readonly Member[],
+  headAfterAll: Head,
 ): Omit<Plan, "base"> {
   const { sealed: batch, count, next: fit } = sealCommit(
     members,
-    (it) => seal(application, base, it),
+    (it) => {
+      const isAll = it.length === members.length;
+      return seal(application, base, it, isAll ? headAfterAll : headAfter(application, base, it));
+    },
     limits,
   );
   const isCut = count < members.length;
@@ -270,12 +274,23 @@ function sealMost(
   return { batch, planned: planned.slice(0, planned.indexOf(members[count])), isCut, fit };
 }
 
-function seal(application: Application, base: HeadEntry, members: readonly Member[]): Batch {
+function headAfter(application: Application, base: HeadEntry, members: readonly Member[]): Head {
+  const next = draftOf(base.head);
+  for (const { fate } of members) {
+    for (const { event, hash } of fate.lines) addEvent(application, next, event, hash);
+  }
+  return next;
+}
+
+function seal(
+  application: Application,
+  base: HeadEntry,
+  members: readonly Member[],
+  next: Head,
+): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ fate }) => fate.lines);
   expectToFollow(base.head, lines);
-  const next = draftOf(base.head);
-  for (const { event, hash } of lines) addEvent(application, next, event, hash);
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const records = withoutReplaced(application, lines, lines.flatMap((it) => it.records));
   const mutations: Mutation[] = [

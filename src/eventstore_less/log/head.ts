@@ -159,7 +159,10 @@ export function addEvent(
     summary = { version, count: 0, last: 0 };
     draft.types[type] = summary;
   }
-  if (isLaterSchema(application, type, version, summary.version)) summary.version = version;
+  const isOther = version !== summary.version;
+  if (isOther && isLaterSchema(application, type, version, summary.version)) {
+    summary.version = version;
+  }
   summary.count++;
   summary.last = position;
   const { collection, tally } = application.events[type];

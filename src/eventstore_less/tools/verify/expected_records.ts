@@ -101,7 +101,7 @@ export class ExpectedRecords {
 
 /** The number at the end of a key of a numbered kind, or else the whole key as a text. */
 export function nameOf(application: Application, key: ProjectionKey): number | string {
-  return kindOf(application, key[0])!.isNumbered ? key.at(-1)! : keyText(key);
+  return kindOf(application, key[0])?.isNumbered ? key.at(-1)! : keyText(key);
 }
 
 /** A secret of this process: with it, nobody can choose two contents with the same digest. */
