@@ -44,22 +44,11 @@ export {
   IdempotencyKeySweep,
   type IdempotencyKeySweepDeps,
 } from "./idempotency/idempotency_key_sweep.ts";
-export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
-export {
-  acceptAppends,
-  acceptFilledLog,
-  acceptLog,
-  acceptUnlessRestoring,
-} from "./log/accept_store.ts";
+export { GUARD_KEYS, kindPrefix, projectionKey } from "./keyspace.ts";
+export { acceptAppends, acceptFilledLog, acceptLog } from "./log/accept_store.ts";
 export { isErased } from "./log/erased.ts";
-export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
-export {
-  EMPTY_HEAD,
-  ForeignStoreError,
-  type HeadEntry,
-  readHead,
-  readStoreFormat,
-} from "./log/head.ts";
+export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
+export { EMPTY_HEAD, ForeignStoreError, type HeadEntry, readStoreFormat } from "./log/head.ts";
 export {
   HeadLostError,
   HeadReader,
@@ -67,7 +56,7 @@ export {
   type ProjectionRange,
 } from "./log/head_reader.ts";
 export { sequenceOf } from "./log/line_text.ts";
-export { eventOf, readEvent, splitLines } from "./log/lines.ts";
+export { eventOf } from "./log/lines.ts";
 export { readLog, secondsSinceEvent, type StoredLine } from "./log/read_log.ts";
 export { expectRightClock, isTimeOfLog } from "./log/time_of_log.ts";
 export {
@@ -79,4 +68,4 @@ export {
   readProof,
 } from "./projections/project.ts";
 export { BoundedCache } from "./runtime/bounded_cache.ts";
-export { andThen, backoffMs, sleep } from "./runtime/runtime.ts";
+export { andThen, sleep } from "./runtime/runtime.ts";

@@ -5,26 +5,13 @@
  * @module
  */
 
-export {
-  openFileToRead,
-  type OpenOptions,
-  openStore,
-  type ServiceOpening,
-} from "./store/open_store.ts";
+export { type OpenOptions, openStore, type ServiceOpening } from "./store/open_store.ts";
 export type { DatabaseOptions, WaitsForStandby } from "./store/postgres/postgres_store.ts";
 export type { Program } from "./store/postgres/program.ts";
 export { createSchema, grantTo } from "./store/postgres/schema.ts";
-export {
-  ResilientStore,
-  type ResilientStoreOptions,
-  RETRY_LIMIT_MS,
-} from "./store/resilience/resilient_store.ts";
+export type { ResilientStore, ResilientStoreOptions } from "./store/resilience/resilient_store.ts";
 export { scan } from "./store/scan.ts";
 export { checkFile } from "./store/sqlite/check_file.ts";
-export { expectSoundTables } from "./store/sqlite/expect_sound_tables.ts";
-export { type ExpiringRecord, SqliteReader } from "./store/sqlite/sqlite_reader.ts";
-export { SqliteStore } from "./store/sqlite/sqlite_store.ts";
-export { NO_WRITER, type SqliteWriter } from "./store/sqlite/sqlite_writer.ts";
 export { expectFolder, isMissingFile, statOf, watchFile } from "./store/sqlite/store_file.ts";
 export {
   type Commit,

@@ -1,4 +1,16 @@
-/** Tools for operators: they audit, replay, back up, restore, export and publish the log of an application. */
+/**
+ * Tools for operators: they audit, replay, back up, restore, export and publish the log of an application. Each one is a
+ * function on a store, on the location of a store or on an export. It returns its result, reports its progress to a
+ * function, ends when a signal is aborted, and never prints.
+ *
+ * ```ts
+ * const { sound, position, hash } = await audit(store);
+ * await backup(store, "bookings.jsonl");
+ * await restore("bookings.jsonl", application, "restored.sqlite3");
+ * ```
+ *
+ * @module
+ */
 
 export { realPath } from "./runtime/real_path.ts";
 export { audit, type AuditOptions } from "./tools/audit.ts";
@@ -15,11 +27,14 @@ export {
   type ExportRecovery,
   type ExportReport,
 } from "./tools/export_log.ts";
-export { followLog } from "./tools/follow_log.ts";
+export { type FollowDeps, followLog, type FollowRange } from "./tools/follow_log.ts";
 export { openPublished, type Proof, prove } from "./tools/prove.ts";
 export { publish, type PublishOptions, type PublishReport } from "./tools/publish.ts";
 export { readRegularFile } from "./tools/published/published_folder.ts";
+export type { TreeHead } from "./tools/published/merkle_tree.ts";
 export type { PublishedLog } from "./tools/published/published_log.ts";
+export type { SignedCheckpoint } from "./tools/published/signed_note.ts";
+export type { ReadPublished, TileTree } from "./tools/published/tile_tree.ts";
 export type { ReplayPhase, ReplayReport } from "./tools/rebuild.ts";
 export { RefusedError } from "./tools/refused_error.ts";
 export { replaceableAt, replaceFile } from "./tools/replace_file.ts";
@@ -34,7 +49,7 @@ export type { EndOfTime } from "./tools/restore/first_lines.ts";
 export { ToolError, type ToolErrorCode } from "./tools/tool_error.ts";
 export type { Progress, ToolOptions } from "./tools/tool_options.ts";
 export type { Export, ExportedLog, StoreAt, ToolStore } from "./tools/tool_store.ts";
-export { UnsoundError } from "./tools/unsound_error.ts";
+export { type UnsoundDetails, UnsoundError } from "./tools/unsound_error.ts";
 export { type Conversion, ConvertedError } from "./tools/verify/conversion.ts";
 export type { AuditReport, Fault, FaultKind, Note, NoteKind } from "./tools/verify/findings.ts";
 export { AuditCheckpoint, type AuditPhase } from "./tools/verify/log_audit.ts";

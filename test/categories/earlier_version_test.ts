@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { defineApplication } from "eventstore-less";
-import { readEvent } from "eventstore-less/parts";
+import { readEvent } from "../../src/eventstore_less/log/lines.ts";
 import { MalformedEventError } from "../../src/eventstore_less/log/event.ts";
 import { PETS } from "../../src/animals/pets.ts";
 import { APPLICATION } from "../../src/application.ts";

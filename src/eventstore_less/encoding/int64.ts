@@ -1,4 +1,8 @@
-/** JSON with exact int64s, as `bigint`s. Every other number stays a `number`, so that a schema can reject it. */
+/**
+ * JSON with exact int64s, as `bigint`s. Every other number stays a `number`, so that a schema can reject it.
+ *
+ * @module
+ */
 
 /** The least integer of 64 bits. */
 export const INT64_MIN: bigint = -(2n ** 63n);

@@ -19,6 +19,7 @@ import { type AuditDeps, auditLines, auditStore } from "./verify/audit.ts";
 import { type AuditReport, Findings } from "./verify/findings.ts";
 import type { AuditCheckpoint, AuditPhase, LogAuditOptions } from "./verify/log_audit.ts";
 
+/** What an audit compares the log with, and how far it is. */
 export interface AuditOptions extends ToolOptions<Progress<AuditPhase>> {
   /** The position and the hash of an earlier sound audit, which this log must extend. */
   checkpoint?: AuditCheckpoint;

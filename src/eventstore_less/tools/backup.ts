@@ -29,6 +29,7 @@ export type BackupProgress =
   | { phase: "append"; position: number; total?: number }
   | { phase: "sync"; position: number; hash: string };
 
+/** How a backup is made. */
 export interface BackupOptions extends Pick<ToolOptions, "signal"> {
   /** Called from time to time. The backup waits for it. */
   onProgress?(progress: BackupProgress): void | Promise<void>;
@@ -40,6 +41,7 @@ export interface BackupOptions extends Pick<ToolOptions, "signal"> {
 
 /** The end of a file that is on disk. With its position and hash, an audit checks that a log extends it. */
 export interface BackupReport {
+  /** Position of the last line. */
   position: number;
   /** SHA-256 (hex) of the last line. */
   hash: string;
@@ -49,8 +51,10 @@ export interface BackupReport {
 
 /** The log is damaged. The file has every line that continues it and can be read; `cause` is the damage. */
 export class IncompleteBackupError extends RefusedError {
+  /** The end of the file, as it is now. */
   readonly report: BackupReport;
 
+  /** `cause` is the damage of the log. */
   constructor(report: BackupReport, cause: Error) {
     const { position } = report;
     super("log_damaged", `The log is damaged, and the backup ends at position ${position}`, {

@@ -12,16 +12,21 @@ import { readableRecords } from "./verify/readable_log.ts";
 
 /** The part of a log, by its first and its last position. By default, it begins with the first event and ends with the last. */
 export interface ExportRange extends ToolOptions<Progress<"export">> {
+  /** The first position; by default 1. */
   from?: number;
+  /** The last position; by default that of the last event. */
   to?: number;
+  /** Not set: the log must be complete. */
   recover?: false;
 }
 
 /** Every line of a log that can be read, sound or not, whatever its head says. */
 export interface ExportRecovery extends ToolOptions<Progress<"export">> {
+  /** Set: what cannot be read is left out. */
   recover: true;
 }
 
+/** What an export has read. */
 export interface ExportReport {
   /** Position of the last line that was read; 0 without one. */
   position: number;

@@ -12,19 +12,25 @@ export const FOLLOW_INTERVAL_MS = 200;
 /** Errors that waiting does not end. */
 const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
 
+/** What a follower reads. */
 export interface FollowDeps {
   /** A store with a time limit on every call. */
   store: Store;
+  /** Reads the head of the log. */
   heads: HeadReader;
+  /** Time and timers. */
   runtime: Runtime;
   /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }
 
+/** Which lines a follower reads. */
 export interface FollowRange {
+  /** The first position. */
   from: number;
   /** The last position to read; without it, reading continues until the signal aborts. */
   to?: number;
+  /** Ends the reading. */
   signal: AbortSignal;
 }
 

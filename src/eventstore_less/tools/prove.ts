@@ -6,9 +6,11 @@ import { RefusedError } from "./refused_error.ts";
 import { type Progress, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { ExportedLog, ToolStore } from "./tool_store.ts";
 
+/** A proof that an event is in a published log. */
 export interface Proof {
   /** The text that outsiders verify together with the line (https://c2sp.org/tlog-proof). */
   proof: string;
+  /** Position of the event. */
   position: number;
   /** The line that is proven, without its line feed. */
   line: Uint8Array;

@@ -8,6 +8,7 @@ import { ToolError } from "./tool_error.ts";
 import { type Progress, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { ExportedLog, ToolStore } from "./tool_store.ts";
 
+/** How a log is published. */
 export interface PublishOptions extends ToolOptions<Progress<"publish">> {
   /** The private Ed25519 key that signs: as Node has it, or PKCS #8 in PEM. It must not be in the folder. */
   key: KeyObject | string;
@@ -17,7 +18,9 @@ export interface PublishOptions extends ToolOptions<Progress<"publish">> {
   entries?: boolean;
 }
 
+/** What was published. */
 export interface PublishReport {
+  /** The name under which the checkpoint is signed. */
   origin: string;
   /** The key with which outsiders verify, as it is in the file `log.vkey` (https://c2sp.org/signed-note). */
   vkey: string;

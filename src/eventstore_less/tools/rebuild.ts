@@ -45,6 +45,7 @@ export interface RebuildOptions {
   step?: Step<Progress<ReplayPhase>>;
 }
 
+/** What a replay has done. */
 export interface ReplayReport {
   /** The generation that is served now. */
   generation: number;

@@ -3,6 +3,7 @@ import { rebuild, type ReplayPhase, type ReplayReport } from "./rebuild.ts";
 import { type Progress, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { ToolStore } from "./tool_store.ts";
 
+/** How a replay is made. */
 export interface ReplayOptions extends ToolOptions<Progress<ReplayPhase>> {
   /**
    * How long the old generation is kept after the switch, in milliseconds, for requests that still read it. By default

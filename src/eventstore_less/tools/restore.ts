@@ -27,6 +27,7 @@ import type { LogVerifier } from "./verify/log_verifier.ts";
  */
 export type RestorePhase = "verify" | "verify_redacted" | "read" | "write";
 
+/** Which part of an export is restored, and how. */
 export interface RestoreOptions extends ToolOptions<Progress<RestorePhase>> {
   /** The last position to restore. What follows in the export may be damaged. */
   to?: number;
@@ -38,6 +39,7 @@ export interface RestoreOptions extends ToolOptions<Progress<RestorePhase>> {
   onSchemaCreated?(database: string): void;
 }
 
+/** What was restored. */
 export interface RestoreReport {
   /** The last position of the new log. */
   position: number;

@@ -1,5 +1,6 @@
 /** How far a tool is. */
 export interface Progress<Phase extends string = string> {
+  /** What the tool does now. */
   phase: Phase;
   /** Number of events, records or seconds, as the phase says. It grows within the phase. */
   done: number;
@@ -7,6 +8,7 @@ export interface Progress<Phase extends string = string> {
   total?: number;
 }
 
+/** What all tools accept. */
 export interface ToolOptions<Progressed = Progress> {
   /** Called from time to time. */
   onProgress?(progress: Progressed): void;

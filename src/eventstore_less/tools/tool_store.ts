@@ -7,13 +7,17 @@ import type { StoreLocation } from "../store/store_location.ts";
 
 /** What tools need of an open store. An `EventStore` has it. */
 export interface ToolStore {
+  /** The application of the store. */
   readonly application: Application;
+  /** The store with the log and the records. */
   readonly store: Store;
+  /** Time and timers. */
   readonly runtime: Runtime;
 }
 
 /** A store that a tool opens only to read it, whatever its head says, and also if its file is damaged. */
 export interface StoreAt {
+  /** The application of the store. */
   readonly application: Application;
   /** As {@linkcode openEventStore} takes it. */
   readonly location: string | StoreLocation;
@@ -24,6 +28,8 @@ export type Export = () => AsyncIterable<Uint8Array>;
 
 /** An export of the log of an application: the path of a file, or what reads it. */
 export interface ExportedLog {
+  /** The application of the log. */
   readonly application: Application;
+  /** The path of the export, or what reads it. */
   readonly source: string | Export;
 }

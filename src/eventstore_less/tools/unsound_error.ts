@@ -1,5 +1,6 @@
 import { RefusedError } from "./refused_error.ts";
 
+/** Where a log is not sound. */
 export interface UnsoundDetails {
   /** The last position before the fault. */
   lastSound: number;
@@ -9,9 +10,15 @@ export interface UnsoundDetails {
 
 /** The log has a fault (`log_unsound`), or a generation built from it does not match it (`records_unsound`). */
 export class UnsoundError extends RefusedError {
+  /** The last position before the fault. */
   readonly lastSound: number;
+  /**
+   * The position that the faulty line says it has, if that can be read. If it is larger than the next one, lines are
+   * missing.
+   */
   readonly named: number | undefined;
 
+  /** The message names the first fault. */
   constructor(
     code: "log_unsound" | "records_unsound",
     message: string,

@@ -7,9 +7,9 @@ import {
   encodeJson,
   openEventStore,
 } from "eventstore-less";
-import { HEAD_KEY } from "eventstore-less/parts";
 import { systemRuntime } from "eventstore-less/startup";
 import { audit } from "eventstore-less/tools";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { decodeJson } from "../../../src/eventstore_less/encoding/json.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { z } from "zod";

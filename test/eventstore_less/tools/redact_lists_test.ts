@@ -2,7 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { dataOf, defineApplication, defineCollection, openEventStore } from "eventstore-less";
-import { joinLines, readLog, splitLines } from "eventstore-less/parts";
+import { joinLines, readLog } from "eventstore-less/parts";
+import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { z } from "zod";
 import { redacted } from "../../../src/eventstore_less/tools/restore/redact.ts";
 import { verifyExport } from "../../../src/eventstore_less/tools/restore/verify_export.ts";

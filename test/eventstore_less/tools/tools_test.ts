@@ -2,8 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { LogDamagedError } from "eventstore-less";
-import { HEAD_KEY, projectionKey, sha256Hex } from "eventstore-less/parts";
-import { logKey } from "../../../src/eventstore_less/keyspace.ts";
+import { projectionKey, sha256Hex } from "eventstore-less/parts";
 import {
   audit,
   backup,
@@ -22,6 +21,8 @@ import {
   type ToolErrorCode,
   UnsoundError,
 } from "eventstore-less/tools";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";

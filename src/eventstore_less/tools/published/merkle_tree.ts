@@ -12,8 +12,11 @@ const NODE_PREFIX = 1;
 
 export const EMPTY_ROOT = bytesOfHex(sha256Hex(""));
 
+/** The size and the root of a tree. */
 export interface TreeHead {
+  /** Number of leaves. */
   size: number;
+  /** The hash of the whole tree. */
   root: Uint8Array;
 }
 

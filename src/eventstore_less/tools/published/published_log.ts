@@ -15,7 +15,9 @@ const OTHER_ROOT = "The published tiles do not have the root that the checkpoint
 
 /** A published log, whose checkpoint is signed by the key that is published with it. */
 export class PublishedLog {
+  /** The signed size and root of the log. */
   readonly checkpoint: SignedCheckpoint;
+  /** The hashes of its lines. */
   readonly tree: TileTree;
   #vkey: string;
 

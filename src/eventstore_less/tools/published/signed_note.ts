@@ -24,7 +24,9 @@ export interface Signer {
   privateKey: KeyObject;
 }
 
+/** The size and the root of a published log, under a signature (https://c2sp.org/tlog-checkpoint). */
 export interface SignedCheckpoint extends TreeHead {
+  /** The signed text. */
   note: string;
 }
 

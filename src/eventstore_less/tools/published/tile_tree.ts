@@ -41,16 +41,19 @@ function hashesOn(level: number, size: number): number {
 
 /** The tree of the published tiles at a certain size. */
 export class TileTree {
+  /** Number of leaves. */
   readonly size: number;
   #read: ReadPublished;
   /** The last tile, because many calls in turn need the same one. */
   #last: Tile | undefined;
 
+  /** `read` reads a file of the published log by its path. */
   constructor(read: ReadPublished, size: number) {
     this.#read = read;
     this.size = size;
   }
 
+  /** The hash of a leaf. Throws `RefusedError`. */
   leaf(index: number): Uint8Array {
     return this.#root({ start: index, end: index + 1 });
   }

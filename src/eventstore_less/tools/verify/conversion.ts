@@ -4,7 +4,9 @@ import { RefusedError } from "../refused_error.ts";
 
 /** How an editor, git or PowerShell has changed an export. The cause is worded to follow "Line 1 ". */
 export interface Conversion {
+  /** Whether the encoding of the file is another one, or only some bytes around the lines. */
   kind: "converted" | "utf16";
+  /** What was changed, in words. */
   cause: string;
 }
 

@@ -55,17 +55,23 @@ export type NoteKind =
 /** How many faults and notes of each kind are kept; all are counted. */
 const FAULTS_KEPT_PER_KIND = 20;
 
+/** A fault of the log or of a record. */
 export interface Fault {
+  /** What is wrong. */
   kind: FaultKind;
+  /** Position of the event that it is about, if it is about one. */
   position?: number;
+  /** The fault in words. */
   message: string;
 }
 
 /** An observation that is not a fault. */
 export interface Note {
+  /** What was observed. */
   kind: NoteKind;
   /** Positions of the events that it is about. */
   positions?: number[];
+  /** The observation in words. */
   message: string;
 }
 
@@ -77,6 +83,7 @@ export interface AuditReport {
   unfinished: string | undefined;
   /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
   position: number;
+  /** SHA-256 (hex) of the line at that position. */
   hash: string;
   /** The last position before the first bad line. */
   lastSound: number;

@@ -12,6 +12,7 @@ import { type LineFault, LogVerifier, messageOf } from "./log_verifier.ts";
 
 /** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
 export interface AuditCheckpoint {
+  /** Position of the last event. */
   position: number;
   /** SHA-256 (hex) of the line at the position. */
   hash: string;
