@@ -1,17 +1,14 @@
 /** All events of the application. */
 
-import type {
-  DecidedEvent as DecidedEventOf,
-  RecordedEvent as RecordedEventOf,
-  RecordedLine as RecordedLineOf,
-} from "eventstore-less";
+import type { Recorded, RecordedLine as RecordedLineOf } from "eventstore-less";
+import type { DecidedEvent as DecidedEventOf } from "eventstore-less/parts";
 import type { ApiKeyEventBody } from "./api_key.ts";
 import type { CategoryEventBody } from "./category.ts";
 import type { PetEventBody } from "./pet_event.ts";
 
 export type EventBody = PetEventBody | ApiKeyEventBody | CategoryEventBody;
 export type EventType = EventBody["type"];
-export type RecordedEvent = RecordedEventOf<EventBody>;
+export type RecordedEvent = Recorded<EventBody>;
 export type RecordedLine = RecordedLineOf<EventBody>;
 export type DecidedEvent = DecidedEventOf<EventBody>;
 

@@ -1,7 +1,7 @@
 /** deno.json, the lock files and the READMEs say what the tables of the code say. */
 
 import { globSync } from "node:fs";
-import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { COMMANDS, STORE } from "../scripts/cli/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
 import { MUTANTS } from "./sim/mutants.ts";
@@ -51,17 +51,6 @@ test("The tasks are the commands, with the permissions of their sets, and tests"
     command: special[name] ?? `${run} ${flags} scripts/${name}/main.ts`,
   }]);
   assertEquals(Object.fromEntries(own), Object.fromEntries(expected));
-});
-
-test("The README of the engine names its doors", async () => {
-  const { name, exports } = await readJson("src/eventstore_less/deno.json");
-  assertEquals(name, "eventstore-less");
-  const manual = await read("src/eventstore_less/README.md");
-  const [, list] = /Its \*\*doors\*\* are ([^.]+)\./.exec(manual)!;
-  const doors = [...list.matchAll(/`([\w/]+)`/g)].map(([, door]) => door);
-  const expected = doors.map((door) => [`./${door}`, `./doors/${door}.ts`]);
-  assertEquals(exports, Object.fromEntries(expected));
-  assertLessOrEqual(doors.length, 12);
 });
 
 test("Each promise of test/README.md leads to tests and to a mutant that exist", async () => {

@@ -3,13 +3,10 @@
 import { APPLICATION } from "../../src/application.ts";
 import { reasonOf } from "eventstore-less/startup";
 import {
+  audit,
   AuditCheckpoint,
-  auditLines,
-  type AuditReport,
-  describe,
-  formatCounted,
-  PublishedLog,
-  readPublished,
+  openPublished,
+  type PublishedLog,
   realPath,
   replaceableAt,
   replaceFile,
@@ -17,29 +14,42 @@ import {
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { withLog } from "../cli/log_source.ts";
+import { configuredStore } from "../cli/configured_store.ts";
+import { formatCounted } from "../cli/format.ts";
+import { exportAt } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { auditStore } from "./audit_store.ts";
+import { describeReport, reportInJson } from "./describe_report.ts";
+
+const showAuditing = progressOf("Auditing", "events");
 
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: name, published: folder, file }) {
     const path = name === undefined ? undefined : realPath(name);
     const checkpoint = path === undefined ? undefined : await readCheckpoint(path);
-    const published = folder === undefined ? undefined : openPublished(folder);
-    const options = { checkpoint, published, progress: progressOf("Auditing", "events") };
-    const report = file === undefined
-      ? await auditStore(options)
-      : await withLog(file, (readLines) => auditLines(APPLICATION, readLines(1), options));
+    const published = folder === undefined ? undefined : openFolder(folder);
+    const isExport = file !== undefined;
+    const log = isExport
+      ? await exportAt(file)
+      : { application: APPLICATION, location: configuredStore() };
+    const report = await audit(log, {
+      checkpoint,
+      published,
+      onProgress({ phase, done, total }) {
+        if (phase === "log") showAuditing(done, total);
+      },
+    });
     const extended: string[] = [];
     if (checkpoint !== undefined) extended.push("The log extends the checkpoint.");
     if (published !== undefined) {
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
-    const text = json ? inJson(report) : describe(report, extended);
+    const text = json
+      ? reportInJson(report, isExport)
+      : describeReport(report, { isExport, extended });
     await print(escapeInvisible(text));
     if (report.faults.length > 0) return EXIT.refused;
     if (report.unfinished !== undefined) return EXIT.noResult;
@@ -50,14 +60,10 @@ await runCommand(COMMANDS.audit, {
   },
 });
 
-function inJson({ summary, ...report }: AuditReport): string {
-  return JSON.stringify({ ...report, ...summary });
-}
-
 /** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */
-function openPublished(folder: string): PublishedLog {
+function openFolder(folder: string): PublishedLog {
   try {
-    return new PublishedLog(readPublished(folder));
+    return openPublished(folder);
   } catch (error) {
     throw new Error(reasonOf(error));
   }

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SOURCES = `${ROOT}src/eventstore_less`;
+const engine = JSON.parse(readFileSync(`${SOURCES}/deno.json`, "utf8"));
 const FOLDER = `${ROOT}.build`;
 const TARBALL = `${FOLDER}/${engine.name}-${engine.version}.tgz`;
 
@@ -45,9 +45,9 @@ function pack(folder: string): void {
   const config = JSON.stringify({ ...engine, name: `@pack/${engine.name}` });
   writeFileSync(join(copy, "deno.json"), config);
   const scoped = join(folder, "scoped.tgz");
-  // Maps of sources that the package does not have help nobody.
-  const flags = ["--quiet", "--allow-dirty", "--no-source-maps", "--output", scoped];
-  run(process.execPath, ["pack", ...flags], copy);
+  // Its sources are not in the package, and internals.md is for those who change it.
+  const flags = ["--quiet", "--allow-dirty", "--no-source-maps", "--ignore=internals.md"];
+  run(process.execPath, ["pack", ...flags, "--output", scoped], copy);
   run("tar", ["-xzf", scoped], folder);
   const manifest = join(folder, "package", "package.json");
   const { exports } = JSON.parse(readFileSync(manifest, "utf8"));

@@ -1,9 +1,10 @@
+import { STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
 import process from "node:process";
 import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
+import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
-import { versionLine } from "./version_line.ts";
 
 const WIDTH = 100;
 
@@ -15,6 +16,11 @@ export function beginCommand(command: Command): void {
   if (!isHelp && !args.includes("--version")) return;
   console.log(isHelp ? helpOf(command) : versionLine());
   process.exit(0);
+}
+
+/** What `--version` prints. `pets-upgrade` reads the formats in it. */
+export function versionLine(): string {
+  return `${NAME} ${VERSION} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
 }
 
 export function helpOf(command: Command): string {

@@ -1,38 +1,24 @@
 import type { Instance } from "eventstore-less";
-import { readHead, readLog, splitLines, type StoredLine } from "eventstore-less/parts";
+import type { StoredLine } from "eventstore-less/parts";
 import { statOf } from "eventstore-less/store";
-import type { ReadLines } from "eventstore-less/tools";
+import { type ExportedLog, followLog, type ToolStore } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open } from "node:fs/promises";
 import process from "node:process";
-import { followLog, type FollowRange } from "./follow_log.ts";
-import { say, withRetryingStore } from "./run_command.ts";
-
-export type { ReadLines };
+import { say, withStore } from "./run_command.ts";
 
 /** Calls `use` with the log of the configured store or of an export (- for standard input). */
 export async function withLog<T>(
   file: string | undefined,
-  use: (readLines: ReadLines) => Promise<T>,
+  use: (log: ToolStore | ExportedLog) => Promise<T>,
 ): Promise<T> {
-  if (file !== undefined) return await use((from) => linesOfExport(file, from));
-  return await withRetryingStore({}, async ({ store }) => {
-    const { position } = (await readHead(APPLICATION, store)).head;
-    return await use(async function* (from) {
-      for await (const batch of readLog(store, { from, to: position })) {
-        yield batch.map(({ line }) => line);
-      }
-    });
-  });
+  return file === undefined ? await withStore(use) : await use(await exportAt(file));
 }
 
-async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
+/** An export in a file, or from standard input (-), that is read once. */
+export async function exportAt(file: string): Promise<ExportedLog> {
   const stream = file === "-" ? process.stdin : (await openInput(file)).createReadStream();
-  let skip = from - 1;
-  for await (const lines of splitLines(stream)) {
-    if (skip < lines.length) yield lines.slice(skip);
-    skip = Math.max(0, skip - lines.length);
-  }
+  return { application: APPLICATION, source: () => stream };
 }
 
 export async function openInput(path: string): Promise<FileHandle> {
@@ -42,10 +28,15 @@ export async function openInput(path: string): Promise<FileHandle> {
   return await open(path);
 }
 
-export function followStore(instance: Instance, range: FollowRange): AsyncIterable<StoredLine[]> {
-  const reachable = (isThere: boolean, reason?: string) => {
-    if (isThere) say("The store is available again.");
-    else say(`${reason}; waiting until the store answers again`);
-  };
-  return followLog({ ...instance, reachable }, range);
+/** Says that a store that is followed is away, and that it is back. */
+export function sayReachable(isThere: boolean, reason?: string): void {
+  if (isThere) say("The store is available again.");
+  else say(`${reason}; waiting until the store answers again`);
+}
+
+export function followStore(
+  { store, heads, runtime }: Instance,
+  range: Parameters<typeof followLog>[1],
+): AsyncIterable<StoredLine[]> {
+  return followLog({ store, heads, runtime, reachable: sayReachable }, range);
 }

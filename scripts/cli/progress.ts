@@ -1,7 +1,7 @@
 /** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
 
-import { formatCount, shorten } from "eventstore-less/tools";
 import process from "node:process";
+import { formatCount, shorten } from "./format.ts";
 
 const isTerminal = process.stderr.isTTY;
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;

@@ -1,17 +1,10 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
-import { EventStore, type Instance, type Runtime, type StoreOf } from "eventstore-less";
-import { acceptLog, GUARD_KEYS, HEAD_KEY } from "eventstore-less/parts";
+import { EventStore, type StoreOf } from "eventstore-less";
+import { acceptLog, GUARD_KEYS } from "eventstore-less/parts";
 import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
-import {
-  isMissingFile,
-  type OpenOptions,
-  openStore,
-  ResilientStore,
-  RETRY_LIMIT_MS,
-  type Store,
-} from "eventstore-less/store";
-import { RefusedError } from "eventstore-less/tools";
+import { isMissingFile, type OpenOptions, openStore, type Store } from "eventstore-less/store";
+import { RefusedError, type ToolStore } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -19,6 +12,7 @@ import { writeStdout } from "this-runtime/stdio.ts";
 import { expectFullName } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { adviceOnError } from "./advice_on_error.ts";
 import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
 import { configuredStore } from "./configured_store.ts";
 import { beginCommand } from "./help.ts";
@@ -27,14 +21,19 @@ import { endProgress } from "./progress.ts";
 /** Exit codes of commands. Deno itself exits with 1 if it cannot load a program. If a signal interrupts a command, the code is 128 and the signal's number. */
 export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN, noResult: 3 } as const;
 
+/** The command could run, but refuses: exit code 1. */
+export class CommandRefusedError extends Error {}
+
 /** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
 export interface CommandActions<C extends Command> {
   /** Resolves to the exit code, by default 0. */
   run(values: FlagValues<C>, positionals: string[]): Promise<number | void>;
-  /** The errors by which `run` refuses, besides `RefusedError`. */
+  /** The errors by which `run` refuses, besides `CommandRefusedError` and `RefusedError`. */
   refusals?: (abstract new (...args: never[]) => Error)[];
+  /** What an operator can do about an error, to follow its message. By default, {@linkcode adviceOnError}. */
+  adviceOn?(error: unknown): string;
   /** Says, on SIGINT (Ctrl-C) and SIGTERM, what the command leaves and what to run next. */
   interrupt?(): string;
   /** Whether such a signal is the only end of the command, so that it exits with 0. */
@@ -45,23 +44,29 @@ export interface CommandActions<C extends Command> {
 
 export async function runCommand<const C extends Command>(
   command: C,
-  { run, refusals = [], interrupt, endsBySignal = () => false, stop }: CommandActions<C>,
+  actions: CommandActions<C>,
 ): Promise<never> {
+  const { run, refusals = [], adviceOn = adviceOnError, interrupt, stop } = actions;
   beginCommand(command);
   process.on("uncaughtException", exitAfterDefect);
+  const endInterrupted = (code: number) => {
+    say(interrupt!());
+    process.exit(actions.endsBySignal?.() ? EXIT.done : code);
+  };
   try {
     const { values, positionals } = parse(command);
-    const endInterrupted = (code: number) => {
-      say(interrupt!());
-      process.exit(endsBySignal() ? EXIT.done : code);
-    };
     if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
     const code = await run(values as FlagValues<C>, positionals);
     if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
     process.exit(code ?? EXIT.done);
   } catch (error) {
-    printError(`${reasonOf(error)}${error instanceof UsageError ? "; see --help" : ""}`);
-    const isRefused = [RefusedError, ...refusals].some((it) => error instanceof it);
+    const isStopped = stop !== undefined && stop.signal.aborted && error === stop.signal.reason;
+    if (isStopped) endInterrupted(stop.signal.reason);
+    const advice = error instanceof UsageError ? "; see --help" : adviceOn(error);
+    printError(`${reasonOf(error)}${advice}`);
+    const isRefused = [CommandRefusedError, RefusedError, ...refusals].some((it) =>
+      error instanceof it
+    );
     process.exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
   }
 }
@@ -97,7 +102,7 @@ export async function withInstance<T>(
 ): Promise<T> {
   const location = configuredStore();
   const isNew = create && await isMissingFile(location);
-  return await withStore({ create, accept }, async (store) => {
+  return await withOpened({ create, accept }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
@@ -106,21 +111,14 @@ export async function withInstance<T>(
   });
 }
 
-/** Opens the configured store during `use`, with retries of reads, for a tool that can wait. */
-export function withRetryingStore<T>(
-  options: Partial<OpenOptions>,
-  use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
-): Promise<T> {
-  const runtime = systemRuntime;
-  return withStore(options, (opened) => use({ store: retryingStore(opened), runtime }));
+/** Opens the configured store during `use`, for a tool. */
+export function withStore<T>(use: (store: ToolStore) => Promise<T>): Promise<T> {
+  return withOpened({}, (store) => {
+    return use({ application: APPLICATION, store, runtime: systemRuntime });
+  });
 }
 
-export function retryingStore(store: Store): Store {
-  const retryReadsMs = RETRY_LIMIT_MS;
-  return new ResilientStore(store, { runtime: systemRuntime, probeKey: HEAD_KEY, retryReadsMs });
-}
-
-async function withStore<T>(
+async function withOpened<T>(
   options: Partial<OpenOptions>,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {

@@ -2,9 +2,8 @@ import { LogDamagedError } from "eventstore-less";
 import { acceptAppends, eventOf, readLog } from "eventstore-less/parts";
 import { reasonOf } from "eventstore-less/startup";
 import type { Store } from "eventstore-less/store";
-import { formatMinute, formatSecond, RefusedError, shorten } from "eventstore-less/tools";
-import { APPLICATION } from "../../src/application.ts";
 import { commandName } from "../../src/runtime/words.ts";
+import { APPLICATION } from "../../src/application.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
@@ -18,9 +17,18 @@ import {
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { configuredStore } from "../cli/configured_store.ts";
+import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
-import { print, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
+import {
+  CommandRefusedError,
+  print,
+  runCommand,
+  say,
+  UsageError,
+  withInstance,
+  write,
+} from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
 /** Maximum width of the table, in columns of a terminal. */
@@ -104,7 +112,7 @@ async function issueShown<T>(issue: (show: ShowApiKey) => Promise<T>): Promise<T
     });
   } catch (error) {
     if (error instanceof UnrotatableApiKeyError) {
-      throw new RefusedError(`${error.message}; see keys list`);
+      throw new CommandRefusedError(`${error.message}; see keys list`);
     }
     if (shownId === undefined) throw error;
     const validity = `the printed key ${shownId} is valid only if keys list shows it`;
@@ -216,7 +224,9 @@ async function revoke(keyId: string): Promise<void> {
   const apiKey = await withInstance((instance) => revokeApiKey(instance, keyId), {
     accept: (store) => acceptAppends(APPLICATION, store),
   });
-  if (apiKey === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
+  if (apiKey === undefined) {
+    throw new CommandRefusedError(`No key has the id ${keyId}; see keys list`);
+  }
   say(
     apiKey.isRevoked
       ? `Key ${nameOf(apiKey)} was already revoked.`

@@ -1,37 +1,20 @@
 import { type Instance, ServiceError } from "eventstore-less";
-import {
-  EMPTY_HEAD,
-  eventOf,
-  joinLines,
-  readEvent,
-  readHead,
-  readLog,
-  type StoredLine,
-} from "eventstore-less/parts";
-import type { Store } from "eventstore-less/store";
-import { readableRecords } from "eventstore-less/tools";
+import { eventOf, joinLines, readLog, type StoredLine } from "eventstore-less/parts";
+import { exportLog } from "eventstore-less/tools";
+import { commandName } from "../../src/runtime/words.ts";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { commandName } from "../../src/runtime/words.ts";
 import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
+import { configuredStore } from "../cli/configured_store.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { followStore } from "../cli/log_source.ts";
-import {
-  EXIT,
-  retryingStore,
-  runCommand,
-  say,
-  UsageError,
-  withInstance,
-  write,
-} from "../cli/run_command.ts";
-import { withReader } from "../cli/with_reader.ts";
+import { EXIT, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 const encoder = new TextEncoder();
@@ -60,7 +43,7 @@ await runCommand(COMMANDS.log, {
         throw new UsageError("--recover cannot be used with another flag");
       }
       isRecovering = true;
-      return await withReader(({ store }) => printReadable(retryingStore(store)));
+      return await printReadable();
     }
     const { to: end, ...filters } = selecting;
     const start = parseCount("--from", from, 1);
@@ -135,32 +118,25 @@ async function formatOf(instance: Instance, { pretty = false, csv = false }) {
 }
 
 /** Prints every line that can be read, and says which positions it could not read. */
-async function printReadable(store: Store): Promise<number> {
-  const missing: string[] = [];
-  for await (const records of readableRecords(store)) {
-    const lines = records.flatMap((record) => record.lines);
-    const isRead = await write(joinLines(lines));
+async function printReadable(): Promise<number> {
+  const chunks = exportLog({ application: APPLICATION, location: configuredStore() }, {
+    recover: true,
+    signal: stop.signal,
+    onProgress: ({ done }) => printed.to = done,
+  });
+  let next = await chunks.next();
+  for (; !next.done; next = await chunks.next()) {
+    const isRead = await write(next.value);
     if (!isRead) return EXIT.done;
-    for (const line of lines) {
-      const read = readEvent(APPLICATION, line);
-      if (!("position" in read)) continue;
-      const { position } = read;
-      const next = printed.to + 1;
-      if (position > next) missing.push(rangeOf(next, position - 1));
-      printed.to = Math.max(printed.to, position);
-    }
-    if (stop.signal.aborted) return EXIT.done;
   }
-  // Without a head, nothing says whether there were lines after the last one.
-  const { position } = (await readHead(APPLICATION, store).catch(() => undefined))?.head ??
-    EMPTY_HEAD;
-  if (position > printed.to) missing.push(rangeOf(printed.to + 1, position));
-  const end = `Printed all lines that can be read; the last one is at position ${printed.to}.`;
+  const { position, missing } = next.value;
+  const end = `Printed all lines that can be read; the last one is at position ${position}.`;
   if (missing.length === 0) {
     say(end);
     return EXIT.done;
   }
-  say(`${end} Without positions ${missing.join(", ")}.`);
+  const ranges = missing.map(({ from, to }) => rangeOf(from, to));
+  say(`${end} Without positions ${ranges.join(", ")}.`);
   return EXIT.refused;
 }
 

@@ -9,7 +9,7 @@ import { readCaller } from "../../src/settings/config.ts";
 import { NAME } from "../../src/settings/version.ts";
 import { commandList } from "../cli/command_list.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { versionLine } from "../cli/version_line.ts";
+import { versionLine } from "../cli/help.ts";
 
 /** The oldest version of Node with all that the program uses. */
 const OLDEST_NODE = 24;

@@ -1,16 +1,9 @@
 import { eventOf, subjectOf } from "eventstore-less/parts";
-import {
-  formatCount,
-  formatCounted,
-  PublishedLog,
-  readPublished,
-  readRegularFile,
-  RefusedError,
-} from "eventstore-less/tools";
+import { openPublished, prove, readRegularFile } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
-import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
-import { type ReadLines, withLog } from "../cli/log_source.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
+import { withLog } from "../cli/log_source.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";
@@ -29,51 +22,46 @@ await runCommand(COMMANDS.prove, {
         `Name either an event (${SUBJECT_FORMS.join(", ")} or a position) or --consistency`,
       );
     }
-    const published = new PublishedLog(readPublished(dir));
-    const log = `published log of ${formatCounted(published.checkpoint.size, "event")}`;
-    if (consistency !== undefined) {
-      const older = new TextDecoder().decode(readRegularFile(consistency, consistency));
-      const size = formatCount(published.proveConsistency(older).size);
-      const claim = "nothing before it was changed or removed";
-      return await print(`The ${log} extends the checkpoint of ${size}: ${claim}.`);
-    }
-    const { line, position, before } = await withLog(file, (lines) => findLine(what, lines));
+    if (consistency !== undefined) return await proveConsistency(dir, consistency);
+    const event = eventNamed(what!);
+    // What is published is read first, because it may be refused at once.
+    openPublished(dir);
+    const { proof, line, position, before, size } = await withLog(
+      file,
+      (log) => prove(dir, event, log),
+    );
     if (before !== undefined) {
       const hint = `To prove the one before it, name its position, ${before}, instead of ${what}`;
       say(`Line ${formatCount(position)} is the newest event of ${what}. ${hint}`);
     }
-    const proof = published.proveInclusion(line, position);
     if (linePath !== undefined) await writeFile(linePath, line);
     await write(new TextEncoder().encode(proof));
-    const event = eventOf(APPLICATION, line);
-    const title = event
-      ? `${event.type} ${subjectOf(APPLICATION, event)}`
+    const proven = eventOf(APPLICATION, line);
+    const title = proven
+      ? `${proven.type} ${subjectOf(APPLICATION, proven)}`
       : "not an event of this version";
-    say(`Proved line ${formatCount(position)} (${title}) in the ${log}.`);
+    say(`Proved line ${formatCount(position)} (${title}) in the ${logOf(size)}.`);
   },
 });
 
-/** The line at a position, or the newest line of a subject. `before` is the position of the line before it, of the same subject. */
-async function findLine(what: string, readLines: ReadLines) {
-  const isPosition = POSITION.test(what);
-  if (!isPosition && !isSubject(what)) {
-    throw new UsageError(
-      `${JSON.stringify(what)} is neither ${SUBJECT_FORMS.join(", ")} nor a position`,
-    );
-  }
-  const from = isPosition ? Number(what) : 1;
-  const subject = `"subject":"${what}"`;
-  let found: { line: Uint8Array; position: number; before?: number } | undefined;
-  let position = from;
-  for await (const lines of readLines(from)) {
-    for (const line of lines) {
-      if (isPosition) return { line, position };
-      const isFound = Buffer.from(line.buffer, line.byteOffset, line.length).includes(subject);
-      if (isFound) found = { line, position, before: found?.position };
-      position++;
-    }
-  }
-  if (found !== undefined) return found;
-  const lacks = isPosition ? "ends before line" : "has no event about";
-  throw new RefusedError(`The log ${lacks} ${what}`);
+/** The position, or the subject, that an argument names. */
+function eventNamed(what: string): number | string {
+  if (POSITION.test(what)) return Number(what);
+  if (isSubject(what)) return what;
+  throw new UsageError(
+    `${JSON.stringify(what)} is neither ${SUBJECT_FORMS.join(", ")} nor a position`,
+  );
+}
+
+async function proveConsistency(dir: string, path: string): Promise<void> {
+  const published = openPublished(dir);
+  const older = new TextDecoder().decode(readRegularFile(path, path));
+  const size = formatCount(published.proveConsistency(older).size);
+  const claim = "nothing before it was changed or removed";
+  const log = logOf(published.checkpoint.size);
+  await print(`The ${log} extends the checkpoint of ${size}: ${claim}.`);
+}
+
+function logOf(size: number): string {
+  return `published log of ${formatCounted(size, "event")}`;
 }

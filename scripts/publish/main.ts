@@ -1,20 +1,12 @@
-import { APPLICATION } from "../../src/application.ts";
-import {
-  CHECKPOINT_PATH,
-  encodeVerifierKey,
-  formatCounted,
-  isKeyName,
-  publishLog,
-  readPublished,
-  realPath,
-  WritableFolder,
-} from "eventstore-less/tools";
 import { LogDamagedError } from "eventstore-less";
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { publish, realPath, ToolError, UnsoundError } from "eventstore-less/tools";
+import { commandName } from "../../src/runtime/words.ts";
+import { generateKeyPairSync } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, relative } from "node:path";
-import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { configuredStore } from "../cli/configured_store.ts";
+import { formatCounted } from "../cli/format.ts";
+import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
@@ -23,6 +15,7 @@ type Flags = FlagValues<typeof COMMANDS.publish>;
 
 await runCommand(COMMANDS.publish, {
   refusals: [LogDamagedError],
+  adviceOn: (error) => error instanceof UnsoundError ? `. Run ${commandName("audit")}` : "",
   interrupt: () =>
     "Interrupted. What was published before is still complete. Run the same command again.",
   async run(flags, [name]) {
@@ -30,7 +23,7 @@ await runCommand(COMMANDS.publish, {
     if (flags["new-key"] !== undefined) return await makeKey(flags["new-key"], dir);
     if (!dir) throw new UsageError("A folder is required, in which the log is published");
     if (!flags.key) throw new UsageError("--key is required; --new-key makes one");
-    await publish(dir, realPath(flags.key), flags);
+    await publishLog(dir, realPath(flags.key), flags);
   },
 });
 
@@ -46,34 +39,43 @@ async function makeKey(path: string, dir: string | undefined): Promise<void> {
   say(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
 }
 
-async function publish(dir: string, keyPath: string, flags: Flags): Promise<void> {
-  const { entries = false } = flags;
+async function publishLog(dir: string, keyPath: string, flags: Flags): Promise<void> {
   expectSecret(keyPath, dir);
-  const privateKey = await readSigningKey(keyPath);
-  const name = originFor(dir, flags.origin);
-  const signer = { privateKey, name };
-  using folder = new WritableFolder(dir);
-  const progress = progressOf("Publishing", "events");
-  const options = { folder, signer, entries, progress };
-  const publishing = (readLines: ReadLines) =>
-    publishLog({ application: APPLICATION, ...options, readLines });
-  const [before, now] = await withLog(flags["from-file"], publishing);
-  const news = now === before
-    ? "Nothing is new"
-    : `Published ${formatCounted(now - before, "new event")}`;
-  say(`${news}: the published log of ${signer.name} has ${formatCounted(now, "event")}.`);
-  if (before === 0) say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
+  const key = await readSigningKey(keyPath);
+  const showPublishing = progressOf("Publishing", "events");
+  const { entries, origin: given } = flags;
+  const { origin, vkey, size, added } = await withLog(flags["from-file"], (log) => {
+    return publish(log, dir, {
+      key,
+      origin: given,
+      entries,
+      onProgress: ({ done }) => showPublishing(done),
+    });
+  }).catch((error) => {
+    throw inWordsOfFlags(error, keyPath);
+  });
+  const news = added === 0 ? "Nothing is new" : `Published ${formatCounted(added, "new event")}`;
+  say(`${news}: the published log of ${origin} has ${formatCounted(size, "event")}.`);
+  if (added === size) say(`Outsiders verify with this key: ${vkey}`);
 }
 
-/** The origin of the log: the given one, which cannot change once it is published, or the published one. */
-function originFor(dir: string, given: string | undefined): string {
-  if (given !== undefined) {
-    if (isKeyName(given) && !/:\/\/|\/$/.test(given)) return given;
-    throw new UsageError("--origin takes an address without its scheme: log.shop.example/log");
+/** The error about an option, in words of the flag that sets it. */
+function inWordsOfFlags(error: unknown, keyPath: string): unknown {
+  if (!(error instanceof ToolError)) return error;
+  switch (error.code) {
+    case "key_invalid":
+      return new Error(`${keyPath} is not an Ed25519 key in PEM, as publish --new-key makes it`);
+    case "origin_invalid":
+      return new UsageError("--origin takes an address without its scheme: log.shop.example/log");
+    case "origin_required":
+      return new UsageError(
+        "--origin is required the first time: the address where DIR is published",
+      );
+    case "entries_required":
+      return new Error("The folder has entry bundles, so --entries must add the new ones");
+    default:
+      return error;
   }
-  const note = readPublished(dir)(CHECKPOINT_PATH);
-  if (note !== undefined) return new TextDecoder().decode(note).split("\n", 1)[0];
-  throw new UsageError("--origin is required the first time: the address where DIR is published");
 }
 
 /** Throws if the key is in a folder that is published, or that is backed up or copied with the store. */
@@ -96,18 +98,11 @@ function isInside(path: string, folder: string): boolean {
   return way !== ".." && !way.startsWith("../");
 }
 
-/** No message contains any of the key. */
-async function readSigningKey(path: string): Promise<KeyObject> {
+/** The text of the key. */
+async function readSigningKey(path: string): Promise<string> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) {
     throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
   }
-  const pem = await readFile(path, "utf8");
-  try {
-    const key = createPrivateKey(pem);
-    if (key.asymmetricKeyType === "ed25519") return key;
-  } catch {
-    // The message could contain a part of the file.
-  }
-  throw new Error(`${path} is not an Ed25519 key in PEM, as publish --new-key makes it`);
+  return await readFile(path, "utf8");
 }

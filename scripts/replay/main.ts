@@ -1,23 +1,20 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { APPLICATION } from "../../src/application.ts";
-import {
-  formatCounted,
-  GRACE_MS,
-  replay,
-  type ReplayDeps,
-  type ReplayPhase,
-} from "eventstore-less/tools";
 import { LogDamagedError } from "eventstore-less";
+import { replay, type ReplayPhase, type ToolStore, UnsoundError } from "eventstore-less/tools";
 import { commandName } from "../../src/runtime/words.ts";
+import { formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { runCommand, say, UsageError, withStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
+const showRemoving = progressOf("Removing", "records");
+
 const PROGRESS: Record<ReplayPhase, ShowProgress> = {
+  clear: showRemoving,
   fill: progressOf("Filling", "events"),
   wait: progressOf("Waiting", "s"),
-  remove: progressOf("Removing", "records"),
+  remove: showRemoving,
 };
 
 /** Describes the state that an interrupted command leaves, and the command to run next. */
@@ -33,20 +30,24 @@ let left: () => string = LEFT.start;
 await runCommand(COMMANDS.replay, {
   refusals: [LogDamagedError],
   interrupt: () => `Interrupted. ${left()}`,
+  adviceOn(error) {
+    const isOfLog = error instanceof UnsoundError && error.code === "log_unsound";
+    return isOfLog ? `; run ${commandName("audit")}` : "";
+  },
   async run({ grace }) {
-    const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
-    await withRetryingStore({}, (deps) => rebuild({ application: APPLICATION, ...deps }, graceMs));
+    const graceMs = grace === undefined ? undefined : parseSeconds(grace);
+    await withStore((store) => rebuild(store, graceMs));
   },
 });
 
-async function rebuild(deps: ReplayDeps, graceMs: number): Promise<void> {
+async function rebuild(store: ToolStore, graceMs: number | undefined): Promise<void> {
   const start = performance.now();
   left = LEFT.rebuild;
-  const { generation, events } = await replay(deps, {
+  const { generation, events } = await replay(store, {
     graceMs,
-    progress: (phase, done, total) => PROGRESS[phase](done, total),
-    onSwitched: () => {
-      left = LEFT.removal;
+    onProgress({ phase, done, total }) {
+      if (phase === "wait") left = LEFT.removal;
+      PROGRESS[phase](done, total);
     },
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);

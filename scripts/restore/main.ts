@@ -1,37 +1,39 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
-import { OpenStoreError, type RecordedEvent } from "eventstore-less";
-import { subjectOf } from "eventstore-less/parts";
+import { OpenStoreError } from "eventstore-less";
 import { reasonOf } from "eventstore-less/startup";
 import { expectFolder } from "eventstore-less/store";
 import {
   type Export,
-  findEndOfTime,
-  firstLines,
-  formatCount,
-  formatCounted,
-  type LogVerifier,
-  readExport,
-  redacted,
-  RefusedError,
   restore,
-  verifyExport,
+  type RestorePhase,
+  type RestoreReport,
+  UnsoundError,
 } from "eventstore-less/tools";
+import { commandName } from "../../src/runtime/words.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
-import { commandName } from "../../src/runtime/words.ts";
 import { ConfigError } from "../../src/settings/config.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { expectSubject, parseCount, parseTime } from "../cli/flag_values.ts";
 import { openInput } from "../cli/log_source.ts";
-import { progressOf } from "../cli/progress.ts";
-import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { adviceOnError } from "../cli/advice_on_error.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
+import { progressOf, type ShowProgress } from "../cli/progress.ts";
+import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
+
+const PROGRESS: Record<RestorePhase, ShowProgress> = {
+  verify: progressOf("Verifying", "events"),
+  verify_redacted: progressOf("Verifying new lines", "events"),
+  read: progressOf("Reading", "events"),
+  write: progressOf("Restoring", "events"),
+};
 
 let isWriting = false;
 /** The last position that --until includes. With a time such as 24h, a later run would find another one. */
@@ -45,6 +47,7 @@ await runCommand(COMMANDS.restore, {
     const change = endOfTime === undefined ? "" : `, but --to ${endOfTime} in place of --until`;
     return `${refused} ${again} with the same export and flags${change}: it resumes.`;
   },
+  adviceOn: (error) => error instanceof UnsoundError ? remedyFor(error) : adviceOnError(error),
   async run({ to, until, redact: subjects = [] }, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
@@ -84,32 +87,67 @@ interface End {
 }
 
 async function restoreFrom(
-  whole: Export,
-  { time, position }: End,
-  subjects: readonly string[],
+  source: Export,
+  { time, position: to }: End,
+  redact: readonly string[],
 ): Promise<void> {
   const start = performance.now();
-  if (time !== undefined) endOfTime = await positionAt(whole, time);
-  const to = endOfTime ?? position;
-  const beginning = to === undefined ? whole : () => firstLines(whole, to);
-  const original = await verifyExport(APPLICATION, beginning, progressOf("Verifying", "events"));
-  if (to !== undefined && to > original.position) {
-    throw new RefusedError(`The export ends at position ${original.position}, before ${to}`);
+  const report = await restore(source, APPLICATION, configuredStore(), {
+    to,
+    until: time,
+    redact,
+    onProgress({ phase, done, total }) {
+      isWriting = phase === "write";
+      if (isWriting && time !== undefined) endOfTime = total;
+      PROGRESS[phase](done, total);
+    },
+    onSchemaCreated: (database) => say(`Created the tables in the ${database}`),
+  });
+  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+  if (time !== undefined) sayEndOfTime(report, time);
+  sayRedacted(report);
+  const { position, hash } = report;
+  say(
+    `Restored ${formatCounted(position, "event")} in ${seconds} s; the last has the hash ${hash}.`,
+  );
+  sayConsequences(report);
+}
+
+/** Says at which position a log ends that ends at a time. */
+function sayEndOfTime({ endOfTime }: RestoreReport, time: string): void {
+  const { position, laterTime, earlierAfter } = endOfTime!;
+  if (laterTime === undefined) {
+    say(`The export ends at position ${position}, and no event is later than ${time}.`);
+    return;
   }
-  const { source, verified, kept } = await redact(beginning, original, subjects);
-  const all = to === undefined
-    ? original
-    : await readExport(APPLICATION, whole, progressOf("Reading", "events"));
-  await write(source, verified, start);
-  for (const sentence of original.consequencesOfCut(all, Date.now())) {
-    say(escapeInvisible(sentence));
+  say(`The log ends at position ${position}, because the next event is of ${laterTime}.`);
+  if (earlierAfter === 0) return;
+  say(
+    `The events after it that are not later than ${time} are left out, too ` +
+      `(${formatCount(earlierAfter)}): the clocks of the instances differ.`,
+  );
+}
+
+function sayRedacted({ redacted }: RestoreReport): void {
+  if (redacted.size === 0) return;
+  for (const [subject, count] of redacted) {
+    say(`Replaced the personal data of ${subject} in ${formatCounted(count, "event")}.`);
   }
-  const end = new Date(all.latestMs).toISOString();
+  say(
+    "The old store, its backups and its exports still have the data. A request that is sent again " +
+      "with the Idempotency-Key of such an event and the erased text gets 409; a removal gets 204.",
+  );
+}
+
+/** Says what the new log lacks, and what ends with it. */
+function sayConsequences({ consequences, exported, kept }: RestoreReport): void {
+  for (const sentence of consequences) say(escapeInvisible(sentence));
+  const end = new Date(exported.latestMs).toISOString();
   say(
     `The export ends at ${end}. A key that was revoked later is valid again: ` +
       `revoke it (${commandName("keys revoke ID")}) before the service uses the new store.`,
   );
-  if (kept === all.position) return;
+  if (kept === exported.position) return;
   const same = kept === 0
     ? "No line is one of the export"
     : `Only the lines up to position ${kept} are those of the export`;
@@ -120,70 +158,13 @@ async function restoreFrom(
   );
 }
 
-/** Says at which position a log ends that ends at a time. */
-async function positionAt(source: Export, time: string): Promise<number> {
-  const { position, laterTime, earlierAfter } = await findEndOfTime(APPLICATION, source, time);
-  if (laterTime === undefined) {
-    say(`The export ends at position ${position}, and no event is later than ${time}.`);
-    return position;
-  }
-  say(`The log ends at position ${position}, because the next event is of ${laterTime}.`);
-  if (earlierAfter > 0) {
-    say(
-      `The events after it that are not later than ${time} are left out, too ` +
-        `(${formatCount(earlierAfter)}): the clocks of the instances differ.`,
-    );
-  }
-  return position;
-}
-
-/** The export without the personal data of the subjects, and the last position whose line stays the same. */
-async function redact(source: Export, original: LogVerifier, subjects: readonly string[]) {
-  if (subjects.length === 0) return { source, verified: original, kept: original.position };
-  const counts = new Map(subjects.map((subject) => [subject, 0]));
-  let first = Infinity;
-  const note = (event: RecordedEvent) => {
-    const subject = subjectOf(APPLICATION, event);
-    counts.set(subject, counts.get(subject)! + 1);
-    first = Math.min(first, event.position);
-  };
-  const noting = () => redacted(APPLICATION, source, original.head, subjects, note);
-  const verified = await verifyExport(
-    APPLICATION,
-    noting,
-    progressOf("Verifying new lines", "events"),
-  );
-  for (const [subject, count] of counts) {
-    if (count === 0) throw new RefusedError(`No event has personal data of ${subject}`);
-    say(`Replaced the personal data of ${subject} in ${formatCounted(count, "event")}.`);
-  }
-  say(
-    "The old store, its backups and its exports still have the data. A request that is sent again " +
-      "with the Idempotency-Key of such an event and the erased text gets 409; a removal gets 204.",
-  );
-  const plain = () => redacted(APPLICATION, source, original.head, subjects);
-  return { source: plain, verified, kept: first - 1 };
-}
-
-async function write(source: Export, verified: LogVerifier, start: number): Promise<void> {
-  const { position, lastHash } = verified.head;
-  const progress = progressOf("Restoring", "events");
-  // The restore itself checks the content of the store.
-  await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
-    isWriting = true;
-    return restore(
-      { application: APPLICATION, ...deps },
-      source,
-      verified,
-      (done) => progress(done, position),
-    );
-  });
-  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  say(
-    `Restored ${
-      formatCounted(position, "event")
-    } in ${seconds} s; the last has the hash ${lastHash}.`,
-  );
+/** The remedy for a fault of an export, to follow the message about it. */
+function remedyFor({ lastSound, named = 0 }: UnsoundError): string {
+  const gap = named > lastSound + 1
+    ? "; lines are missing before it, as in an export by the command log with --until or another " +
+      "flag that selects events, which is no prefix of the log: make it with --to"
+    : "";
+  return lastSound === 0 ? gap : `${gap}; --to ${lastSound} restores the lines before it`;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { History, SubjectState } from "eventstore-less";
-import { assertNever } from "eventstore-less/parts";
-import { isErased } from "eventstore-less/tools";
+import { assertNever, isErased } from "eventstore-less/parts";
 import type { RecordedLine } from "../../events/all_events.ts";
 import type { Category, CategoryNamedData } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";

@@ -19,14 +19,17 @@ import { linePatternOf } from "./log/line_text.ts";
 export interface ApplicationDefinition<Collections extends readonly Collection<never>[]> {
   /** For people, for example User Registry. In URNs, SQL and metrics it has dashes or underscores. */
   name: string;
+  /** The kinds of subjects, with their events and records. */
   collections: Collections;
 }
 
 /** An event type, the name of the collection that defines it, and what makes its text and its schema. */
 export interface EventEntry extends CompleteEvent {
+  /** The name of the collection that defines it. */
   collection: string;
   /** Whether a text is the id of a subject of the collection. */
   isId(text: string): boolean;
+  /** The text of the data in a line, with the members in the order of the schema. */
   encode: (data: object) => string;
   /** The names of all members of the data, also of objects in it. */
   memberNames: ReadonlySet<string>;
@@ -44,7 +47,9 @@ export type EventBodyOf<Of> = Of extends Collection<infer EventBody> ? EventBody
   : Of extends Application<infer EventBody> ? EventBody
   : never;
 
+/** An application. {@linkcode defineApplication} makes it; the engine reads its members. */
 export class Application<EventBody extends Body = Body> {
+  /** Its name for people. */
   readonly name: string;
   /** In URNs and for PostgreSQL's list of clients: `user-registry` for User Registry. */
   readonly dashedName: string;
@@ -52,8 +57,11 @@ export class Application<EventBody extends Body = Body> {
   readonly sqlName: string;
   /** The `source` of its events. */
   readonly eventSource: string;
+  /** Its collections, with all defaults filled in. */
   readonly collections: readonly CompleteCollection[];
+  /** Its types of events, by their names. */
   readonly events: Readonly<Record<string, EventEntry>>;
+  /** The names of its types of events. */
   readonly eventTypes: readonly EventBody["type"][];
   /** The kinds of its records, by the first element of their keys. */
   readonly kinds: ReadonlyMap<string, KindEntry>;
@@ -62,6 +70,7 @@ export class Application<EventBody extends Body = Body> {
   /** Only for the compiler: the union of its events. */
   declare readonly eventBody?: EventBody;
 
+  /** Checks nothing: {@linkcode defineApplication} does. */
   constructor(name: string, collections: readonly CompleteCollection[]) {
     this.name = name;
     this.dashedName = name.toLowerCase().replaceAll(" ", "-");

@@ -7,18 +7,18 @@ import type {
 } from "./definitions.ts";
 import { SUBJECT_ID } from "./log/subject_id.ts";
 
-/** A definition with some of its members filled in. */
-type With<Definition, Name extends keyof Definition> =
-  & Definition
-  & Required<Pick<Definition, Name>>;
+/** A type of events, with all defaults filled in. */
+export type CompleteEvent =
+  & EventDefinition
+  & Required<Pick<EventDefinition, "release" | "id" | "isFirst">>;
 
-export type CompleteEvent = With<EventDefinition, "release" | "id" | "isFirst">;
-
-export type CompleteKind = With<KindDefinition, "owner" | "isNumbered">;
+/** A kind of records, with all defaults filled in. */
+export type CompleteKind = KindDefinition & Required<Pick<KindDefinition, "owner" | "isNumbered">>;
 
 /** A collection with the defaults of what it leaves out. */
 export type CompleteCollection =
-  & With<Collection, "isId" | "exampleId" | "personal" | "keysOf">
+  & Collection
+  & Required<Pick<Collection, "isId" | "exampleId" | "personal" | "keysOf">>
   & { events: Record<string, CompleteEvent>; kinds: Record<string, CompleteKind> };
 
 const FIRST_RELEASE: Release = "1.0";

@@ -7,13 +7,15 @@ import type { z } from "zod";
 
 /** The type and the data of an event, before the log gives it a position. */
 export interface Body {
+  /** The name of the type, in the past tense and in capitalised words: `InvoiceIssued`. */
   type: string;
+  /** What has happened, as the schema of the type says. */
   data: object;
 }
 
 /** The other members of an event that are known before its position in the log. */
 export interface EventMetadata {
-  /** ULID. It stays the same if the append is retried. */
+  /** ULID. It stays the same if the commit is sent again. */
   id: string;
   /** Time of the event, UTC with milliseconds. */
   time: string;
@@ -38,7 +40,9 @@ export type DecidedEvent<EventBody extends Body = Body> = EventBody & EventMetad
 
 /** An event and its line in UTF-8, without the line break. */
 export interface RecordedLine<EventBody extends Body = Body> {
+  /** The event. */
   event: Recorded<EventBody>;
+  /** Its line in the log. */
   line: Uint8Array;
 }
 
@@ -63,6 +67,7 @@ export type Counts = Record<string, number>;
 export interface TypeSummary {
   /** The highest version of the schema. */
   version: string;
+  /** Number of the events. */
   count: number;
   /** Position of the last one. */
   last: number;
@@ -76,6 +81,7 @@ export interface Collection<CollectionBody extends Body = Body> {
   isId?(text: string): boolean;
   /** An id for messages; by default 1. */
   exampleId?: string;
+  /** The types of events, by their names. */
   events: EventDefinitions<CollectionBody>;
   /** The members of the data, also of objects in it, whose texts can hold personal data. An operator can erase them. */
   personal?: readonly string[];
@@ -92,11 +98,12 @@ export interface Collection<CollectionBody extends Body = Body> {
   /** The rules by which an audit and a restore check a log from its beginning; by default there are none. */
   newHistory?(): History;
   /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */
-  faultOfHead?(head: Head, lastEvents: ReadonlyMap<string, RecordedEvent>): string | undefined;
+  faultOfHead?(head: Head, lastEvents: ReadonlyMap<string, Recorded>): string | undefined;
   /** The numbers in the report of an audit, by names in the plural: `{ users: 3 }`. `counts` are those of the collection. */
   summaryOf?(counts: Counts): Record<string, number>;
 }
 
+/** The definitions of the types of events of a collection, by their names. */
 export type EventDefinitions<CollectionBody extends Body> = {
   [Type in CollectionBody["type"]]: EventDefinition<
     Extract<CollectionBody, { type: Type }>["data"]
@@ -143,12 +150,15 @@ export interface EventDefinition<Data extends object = object> {
 
 /** An addition of a release to the data of a type: whether some data has it. */
 export interface Addition<Data extends object> {
+  /** Whether the data has what the release added. */
   isIn(data: Data): boolean;
 }
 
 /** An event with that data, and its line. */
 export interface RecordedData<Data extends object> {
+  /** The event. */
   event: Recorded<{ type: string; data: Data }>;
+  /** Its line in the log. {@linkcode dataOf} and {@linkcode recordOf} make the content of a record of it. */
   line: Uint8Array;
 }
 
@@ -180,6 +190,7 @@ export type ProjectionKey = readonly (string | number)[];
 
 /** A record of a projection, made by `project()`. */
 export interface ProjectionRecord {
+  /** The kind of the record, and the elements of its key. */
   key: ProjectionKey;
   /**
    * The value without its checksum. It may share a buffer, so do not keep it for long. Absent if the record is to be

@@ -14,10 +14,10 @@ import { subjectOf } from "./log/event.ts";
 import { keysOfSubject, readLastEvent } from "./projections/last_event.ts";
 import {
   expectRecordKey,
-  type ListOptions,
   listRequestOf,
   type RecordList,
   recordListOf,
+  type RecordListOptions,
   storeOptionsOf,
   valueOf,
 } from "./record_reader.ts";
@@ -82,7 +82,7 @@ export interface CommandSnapshot {
   /** The content of a record; `undefined` without one. Rejects as {@linkcode EventStore.read}. */
   readonly read: (key: ProjectionKey) => Promise<unknown>;
   /** The records of a kind. Rejects as {@linkcode EventStore.list}. */
-  readonly list: (kind: string, options?: ListOptions) => Promise<RecordList>;
+  readonly list: (kind: string, options?: RecordListOptions) => Promise<RecordList>;
 }
 
 /** What a command decides on, besides the head. */
@@ -92,9 +92,11 @@ export interface DecisionContext<Prepared, EventBody extends Body> {
    * collection names no record, only an event that came after the preparation.
    */
   last: Recorded<EventBody> | undefined;
+  /** What prepare() has resolved to. */
   prepared: Prepared;
   /** The time of the events, UTC with milliseconds. */
   time: string;
+  /** Who gives the command, as the events will say. */
   actor: string;
 }
 
@@ -125,7 +127,7 @@ export interface EventCommandDeps<EventBody extends Body> {
   store: Store;
 }
 
-/** The command for the Appender. Throws `TypeError` if it names no subject of the application. */
+/** The command for the Appender. Throws `TypeError` if its subject begins with no collection. */
 export function commandOf<Prepared, EventBody extends Body>(
   deps: EventCommandDeps<EventBody>,
   command: EventCommand<Prepared, EventBody>,

@@ -13,10 +13,10 @@ import { eventOf } from "./log/lines.ts";
 import { LogDamagedError, readLog } from "./log/read_log.ts";
 import {
   expectRecordKey,
-  type ListOptions,
   listRequestOf,
   type RecordList,
   recordListOf,
+  type RecordListOptions,
   storeOptionsOf,
   valueOf,
 } from "./record_reader.ts";
@@ -25,11 +25,13 @@ import type { Logger } from "./runtime/logger.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { systemRuntime } from "./runtime/system_runtime.ts";
 import { ServiceError } from "./service_error.ts";
+import { locateStore } from "./store/locate_store.ts";
 import { openStore } from "./store/open_store.ts";
 import { parseDatabaseUrl } from "./store/postgres/database_url.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import type { StoreLocation } from "./store/store_location.ts";
+import { watchFile } from "./store/sqlite/store_file.ts";
+import type { FileLocation, StoreLocation } from "./store/store_location.ts";
 
 /** Time between two looks for the events of other instances, in milliseconds. */
 const LOOK_MS = 250;
@@ -100,28 +102,37 @@ export async function openEventStore<EventBody extends Body>(
   { create = true, ...options }: OpenEventStoreOptions<EventBody> = {},
 ): Promise<EventStore<EventBody>> {
   const accept = (opened: Store) => acceptAppends(application, opened);
-  let store: Store;
   if (typeof location !== "string" && "commit" in location) {
     await accept(location);
-    store = location;
-  } else {
-    store = await openStore(typeof location === "string" ? locationOf(location) : location, {
-      program: application.dashedName,
-      create,
-      accept,
-      guardKeys: GUARD_KEYS,
-      runtime: options.runtime ?? systemRuntime,
-    });
+    return startedStore(new EventStore(application, location, options));
   }
-  const eventStore = new EventStore(application, store, options);
+  const located = typeof location === "string" ? locationOf(location) : location;
+  const store = await openStore(located, {
+    program: application.dashedName,
+    create,
+    accept,
+    guardKeys: GUARD_KEYS,
+    runtime: options.runtime ?? systemRuntime,
+  });
+  const eventStore = startedStore(new EventStore(application, store, options));
+  if (located.kind === "file") await eventStore.watchFile(located);
+  return eventStore;
+}
+
+function startedStore<EventBody extends Body>(
+  eventStore: EventStore<EventBody>,
+): EventStore<EventBody> {
   eventStore.startSweep();
   return eventStore;
 }
 
-function locationOf(text: string): StoreLocation {
+/** The location that a text names. Throws `OpenStoreError`, and as `parseDatabaseUrl()` does. */
+export function locationOf(text: string): StoreLocation {
   if (text === ":memory:") return { kind: "memory" };
   if (/^https?:/.test(text)) return { kind: "kv_connect", address: text };
-  if (!/^postgres(ql)?:/.test(text)) return { kind: "file", path: text, isDefault: false };
+  if (!/^postgres(ql)?:/.test(text)) {
+    return locateStore({ kind: "named_file", name: text, isDefault: false });
+  }
   const settings = { ...parseDatabaseUrl(text), passfile: undefined, strictReads: false };
   return { kind: "postgres", settings };
 }
@@ -131,9 +142,13 @@ function locationOf(text: string): StoreLocation {
  * the tools need, so `audit(eventStore)` audits it.
  */
 export class EventStore<EventBody extends Body = Body> {
+  /** The application whose events it has. */
   readonly application: Application<EventBody>;
+  /** Appends the events. Programs call {@linkcode EventStore.append}. */
   readonly appender: Appender<EventBody>;
+  /** Reads the head of the log, and records as of a head. */
   readonly heads: HeadReader;
+  /** Its clocks, timers, random numbers and ids. */
   readonly runtime: Runtime;
   /** The store, with a time limit on every call. */
   readonly store: ResilientStore;
@@ -141,6 +156,7 @@ export class EventStore<EventBody extends Body = Body> {
   /** Ends the waits for the next commit. */
   readonly #wakers = new Set<() => void>();
   #sweep: IdempotencyKeySweep | undefined;
+  #stopWatch = () => {};
   #closed: Promise<void> | undefined;
 
   /** Call {@linkcode openEventStore}, unless the store was accepted for appends in another way. */
@@ -201,7 +217,7 @@ export class EventStore<EventBody extends Body = Body> {
    * The records of a kind in the order of their keys, with the head as of which they are. Texts sort before numbers, and by
    * their UTF-8 bytes. Rejects with `RangeError` for an unknown kind, and for options that the kind does not have.
    */
-  async list(kind: string, options: ListOptions = {}): Promise<RecordList & { head: Head }> {
+  async list(kind: string, options: RecordListOptions = {}): Promise<RecordList & { head: Head }> {
     const request = listRequestOf(this.application, kind, options);
     const { head, lists: [entries] } = await this.heads.readWith(
       [],
@@ -287,6 +303,16 @@ export class EventStore<EventBody extends Body = Body> {
     this.#sweep.start();
   }
 
+  /**
+   * Rejects commands while the path of the store leads to another file than the one that is open, because what is stored
+   * then would vanish with the process. `openEventStore()` calls it.
+   */
+  async watchFile(location: FileLocation): Promise<void> {
+    this.#stopWatch = await watchFile(location, this.runtime, this.#report, (fault) => {
+      this.appender.suspension = fault;
+    });
+  }
+
   /** Ends the iterations, and closes the store after all commands that were accepted have their outcomes. */
   close(): Promise<void> {
     if (this.#closed !== undefined) return this.#closed;
@@ -298,9 +324,11 @@ export class EventStore<EventBody extends Body = Body> {
   async #close(drained: Promise<void>): Promise<void> {
     await drained;
     await this.#sweep?.stop();
+    this.#stopWatch();
     this.store.close();
   }
 
+  /** The same as close(), for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

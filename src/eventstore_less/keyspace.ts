@@ -9,6 +9,7 @@ import type { Key, Mutation, SetMutation } from "./store/store.ts";
 /** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
 
+/** The key of the head of the log. */
 export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
@@ -48,6 +49,7 @@ export function isLogKey(key: Key): key is [string, number] {
 /** The prefix of the keys of all generations. */
 export const PROJECTIONS = ["projection"];
 
+/** The key of a record in a generation of the projections. */
 export function projectionKey(generation: number, key: ProjectionKey): (string | number)[] {
   return [...PROJECTIONS, generation, ...key];
 }

@@ -18,8 +18,6 @@ export {
   type ApplicationDefinition,
   defineApplication,
   type EventBodyOf,
-  type EventEntry,
-  type KindEntry,
 } from "./application.ts";
 export {
   type Addition,
@@ -28,7 +26,6 @@ export {
   type Collection,
   type CollectionOf,
   type Counts,
-  type DecidedEvent,
   defineCollection,
   type EventDefinition,
   type EventDefinitions,
@@ -41,16 +38,13 @@ export {
   type ProjectionRecord,
   type Recorded,
   type RecordedData,
-  type RecordedEvent,
   type RecordedLine,
   type Release,
   type SubjectState,
   type TypeSummary,
 } from "./definitions.ts";
 export { encodeJson } from "./encoding/json.ts";
-export { safeInteger } from "./encoding/safe_integer.ts";
 export { dataOf } from "./log/line_text.ts";
-export { SUBJECT_ID, SUBJECT_ID_FORM } from "./log/subject_id.ts";
 export { recordOf } from "./projections/record_content.ts";
 
 // Open a store of its events, and use it.
@@ -71,7 +65,7 @@ export {
   type Outcome,
   type StoreOf,
 } from "./event_store.ts";
-export { LIST_DEFAULT, LIST_LIMIT, type ListOptions, type RecordList } from "./record_reader.ts";
+export type { RecordList, RecordListOptions } from "./record_reader.ts";
 export { OPERATOR } from "./log/actor.ts";
 
 // What it tells, and what it is given of its surroundings.

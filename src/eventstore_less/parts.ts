@@ -7,12 +7,15 @@
  */
 
 export { APPEND_LIMIT_MS, Appender, type AppenderDeps, type Committed } from "./append/appender.ts";
-export type { Batch } from "./append/batch.ts";
-export type { Command } from "./append/command.ts";
+export type { Appended, Command, ReadNotes } from "./append/command.ts";
+export type { EventEntry, KindEntry } from "./application.ts";
+export type { CompleteCollection, CompleteEvent, CompleteKind } from "./complete_collection.ts";
+export type { DecidedEvent } from "./definitions.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { joinLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled } from "./encoding/pooled_bytes.ts";
-export { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
+export { sha256Hex } from "./encoding/sha256.ts";
+export type { EncodedText } from "./encoding/text_buffer.ts";
 export {
   BackgroundWork,
   type BackgroundWorkKind,
@@ -36,8 +39,11 @@ export {
   messageOf,
   type Place,
 } from "./feed/event_feed.ts";
-export { Follower, Followers, type FollowOptions } from "./feed/followers.ts";
-export { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+export { Follower, type FollowerOptions, Followers, type FollowersDeps } from "./feed/followers.ts";
+export {
+  IdempotencyKeySweep,
+  type IdempotencyKeySweepDeps,
+} from "./idempotency/idempotency_key_sweep.ts";
 export { GUARD_KEYS, HEAD_KEY, kindPrefix, projectionKey } from "./keyspace.ts";
 export {
   acceptAppends,
@@ -45,7 +51,8 @@ export {
   acceptLog,
   acceptUnlessRestoring,
 } from "./log/accept_store.ts";
-export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
+export { isErased } from "./log/erased.ts";
+export { encodePublicEvent, MalformedEventError, schemaOf, subjectOf } from "./log/event.ts";
 export {
   EMPTY_HEAD,
   ForeignStoreError,

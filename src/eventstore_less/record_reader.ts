@@ -9,15 +9,16 @@ import { contentOf } from "./projections/project.ts";
 import { jsonIn } from "./projections/record_content.ts";
 import type { StoreEntry } from "./store/store.ts";
 
-/** Default and maximum of `limit`. */
-export const LIST_DEFAULT = 100;
-export const LIST_LIMIT = 250;
+/** Default of `limit`. */
+const LIST_DEFAULT = 100;
+/** Maximum of `limit`. */
+const LIST_LIMIT = 250;
 
 /** Which records of a kind a list has. */
-export interface ListOptions {
+export interface RecordListOptions {
   /** Elements with which the keys begin after the kind; by default none. */
   prefix?: readonly (string | number)[];
-  /** Maximum number of records, at most {@linkcode LIST_LIMIT}; by default {@linkcode LIST_DEFAULT}. */
+  /** Maximum number of records, at most 250; by default 100. */
   limit?: number;
   /** Whether the last key comes first. */
   reverse?: boolean;
@@ -58,7 +59,7 @@ export function expectRecordKey({ kinds }: Application, key: ProjectionKey): voi
 export function listRequestOf(
   application: Application,
   kind: string,
-  { prefix: elements = [], limit = LIST_DEFAULT, reverse = false, after }: ListOptions,
+  { prefix: elements = [], limit = LIST_DEFAULT, reverse = false, after }: RecordListOptions,
 ): ListRequest {
   const expected = application.kinds.get(kind)?.key;
   if (expected === undefined) throw unknownKindError(kind);

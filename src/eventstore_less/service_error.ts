@@ -2,8 +2,10 @@ import { StoreClosedError, StoreError, StoreFullError } from "./store/store_erro
 
 /** Why an operation failed: a code of the engine, or one by which the application refuses a command. */
 export class ServiceError<Code extends string = string> extends Error {
+  /** The reason, for programs. It stays the same when the message changes. */
   readonly code: Code;
 
+  /** `options.cause` is for operators: it is logged, and not for clients. */
   constructor(code: Code, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;

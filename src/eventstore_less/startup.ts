@@ -10,10 +10,18 @@ export { HAS_DENO_KV } from "./runtime/has_deno_kv.ts";
 export { defectOf, reasonOf } from "./runtime/logger.ts";
 export { systemRuntime } from "./runtime/system_runtime.ts";
 export { locateStore } from "./store/locate_store.ts";
-export { type DatabaseAddress, hostName, parseDatabaseUrl } from "./store/postgres/database_url.ts";
+export {
+  type DatabaseAddress,
+  type DatabaseHost,
+  hostName,
+  parseDatabaseUrl,
+  type PostgresSettings,
+  type SslMode,
+} from "./store/postgres/database_url.ts";
 export {
   type FileLocation,
   type NamedStore,
+  type OtherLocation,
   type StoreLocation,
   storeName,
 } from "./store/store_location.ts";

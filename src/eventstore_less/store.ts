@@ -5,11 +5,20 @@
  * @module
  */
 
-export { openFileToRead, type OpenOptions, openStore } from "./store/open_store.ts";
-export type { WaitsForStandby } from "./store/postgres/postgres_store.ts";
+export {
+  openFileToRead,
+  type OpenOptions,
+  openStore,
+  type ServiceOpening,
+} from "./store/open_store.ts";
+export type { DatabaseOptions, WaitsForStandby } from "./store/postgres/postgres_store.ts";
 export type { Program } from "./store/postgres/program.ts";
 export { createSchema, grantTo } from "./store/postgres/schema.ts";
-export { ResilientStore, RETRY_LIMIT_MS } from "./store/resilience/resilient_store.ts";
+export {
+  ResilientStore,
+  type ResilientStoreOptions,
+  RETRY_LIMIT_MS,
+} from "./store/resilience/resilient_store.ts";
 export { scan } from "./store/scan.ts";
 export { checkFile } from "./store/sqlite/check_file.ts";
 export { expectSoundTables } from "./store/sqlite/expect_sound_tables.ts";
@@ -46,4 +55,5 @@ export {
   StoreReadOnlyError,
   StoreRefusedError,
   UnclearOutcomeError,
+  type WriteFault,
 } from "./store/store_errors.ts";

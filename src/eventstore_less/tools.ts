@@ -1,32 +1,40 @@
-/** Tools for operators: they audit, replay, back up, restore and publish the log of an application. */
+/** Tools for operators: they audit, replay, back up, restore, export and publish the log of an application. */
 
-export { lockFile } from "./runtime/file_lock.ts";
 export { realPath } from "./runtime/real_path.ts";
-export { Backup, isDamage } from "./tools/backup.ts";
-export { isErased } from "./log/erased.ts";
-export { formatCount, formatCounted, formatMinute, formatSecond, shorten } from "./tools/format.ts";
-export { publishLog, type ReadLines } from "./tools/publish_log.ts";
+export { audit, type AuditOptions } from "./tools/audit.ts";
 export {
-  readPublished,
-  readRegularFile,
-  WritableFolder,
-} from "./tools/published/published_folder.ts";
-export { CHECKPOINT_PATH, PublishedLog } from "./tools/published/published_log.ts";
-export { encodeVerifierKey, isKeyName } from "./tools/published/signed_note.ts";
-export { replaceableAt, replaceFile } from "./tools/replace_file.ts";
+  backup,
+  type BackupOptions,
+  type BackupProgress,
+  type BackupReport,
+  IncompleteBackupError,
+} from "./tools/backup.ts";
+export {
+  exportLog,
+  type ExportRange,
+  type ExportRecovery,
+  type ExportReport,
+} from "./tools/export_log.ts";
+export { followLog } from "./tools/follow_log.ts";
+export { openPublished, type Proof, prove } from "./tools/prove.ts";
+export { publish, type PublishOptions, type PublishReport } from "./tools/publish.ts";
+export { readRegularFile } from "./tools/published/published_folder.ts";
+export type { PublishedLog } from "./tools/published/published_log.ts";
+export type { ReplayPhase, ReplayReport } from "./tools/rebuild.ts";
 export { RefusedError } from "./tools/refused_error.ts";
-export { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./tools/replay.ts";
-export { findEndOfTime, firstLines } from "./tools/restore/first_lines.ts";
-export { redacted } from "./tools/restore/redact.ts";
+export { replaceableAt, replaceFile } from "./tools/replace_file.ts";
+export { replay, type ReplayOptions } from "./tools/replay.ts";
 export {
-  type Export,
-  readExport,
   restore,
-  type RestoreDeps,
-  verifyExport,
-} from "./tools/restore/restore.ts";
-export { audit, type AuditDeps, auditLines } from "./tools/verify/audit.ts";
-export { type AuditReport, describe, Findings } from "./tools/verify/findings.ts";
-export { AuditCheckpoint, type AuditOptions } from "./tools/verify/log_audit.ts";
-export { LogVerifier } from "./tools/verify/log_verifier.ts";
-export { continuingLines, readableRecords } from "./tools/verify/readable_log.ts";
+  type RestoreOptions,
+  type RestorePhase,
+  type RestoreReport,
+} from "./tools/restore.ts";
+export type { EndOfTime } from "./tools/restore/first_lines.ts";
+export { ToolError, type ToolErrorCode } from "./tools/tool_error.ts";
+export type { Progress, ToolOptions } from "./tools/tool_options.ts";
+export type { Export, ExportedLog, StoreAt, ToolStore } from "./tools/tool_store.ts";
+export { UnsoundError } from "./tools/unsound_error.ts";
+export { type Conversion, ConvertedError } from "./tools/verify/conversion.ts";
+export type { AuditReport, Fault, FaultKind, Note, NoteKind } from "./tools/verify/findings.ts";
+export { AuditCheckpoint, type AuditPhase } from "./tools/verify/log_audit.ts";

@@ -1,12 +1,6 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
-import {
-  type EventStore,
-  type NewEvent,
-  OPERATOR,
-  type Runtime,
-  ServiceError,
-} from "eventstore-less";
+import { type EventStore, type NewEvent, type Runtime, ServiceError } from "eventstore-less";
 import { isTimeOfLog, sha256Hex } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { EventBody } from "../../events/all_events.ts";

@@ -1,7 +1,7 @@
 /** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
 import { audit, replay } from "../support/tools.ts";
-import { hmacSha256Hex } from "eventstore-less/parts";
+import { hmacSha256Hex } from "../../src/eventstore_less/encoding/sha256.ts";
 import { APPLICATION } from "../../src/application.ts";
 import type { PetEvent } from "../../src/animals/pet_event.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";

@@ -136,17 +136,17 @@ async function expectRefused(
   requests: Request[],
   { name, fault }: Pick<RefinedField, "name" | "fault">,
 ): Promise<void> {
-  const { audit } = await importFromCopy<
+  const { auditStore } = await importFromCopy<
     typeof import("../../src/eventstore_less/tools/verify/audit.ts")
   >(
     newer,
     "src/eventstore_less/tools/verify/audit.ts",
   );
   const { verifyExport } = await importFromCopy<
-    typeof import("../../src/eventstore_less/tools/restore/restore.ts")
+    typeof import("../../src/eventstore_less/tools/restore/verify_export.ts")
   >(
     newer,
-    "src/eventstore_less/tools/restore/restore.ts",
+    "src/eventstore_less/tools/restore/verify_export.ts",
   );
   const { APPLICATION: application } = await importFromCopy<
     typeof import("../../src/application.ts")
@@ -155,7 +155,7 @@ async function expectRefused(
     for (const request of requests) assertEquals((await send(...request)).ok, true);
     const lines = await readLogLines(store);
     const message = `Line ${lines.length}: ✖ ${fault} → at ${name}`;
-    const { faults } = await audit({ application, store, runtime: systemRuntime });
+    const { faults } = await auditStore({ application, store, runtime: systemRuntime });
     assertEquals(faults.map((it) => it.message), [message]);
     const source = () => ReadableStream.from([linesToBytes(lines)]);
     await assertRejects(() => verifyExport(application, source), Error, message);

@@ -14,10 +14,11 @@ import {
   ServiceError,
   type StoreOf,
 } from "eventstore-less";
-import { hmacSha256Hex, sha256Hex } from "eventstore-less/parts";
-import { FakeRuntime } from "eventstore-less/testing";
+import { sha256Hex } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
+import { FakeRuntime } from "eventstore-less/testing";
 import { audit } from "eventstore-less/tools";
+import { hmacSha256Hex } from "../../src/eventstore_less/encoding/sha256.ts";
 import { z } from "zod";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../src/eventstore_less/store/checksum.ts";
@@ -137,7 +138,9 @@ function predecessorsOf({ events }: Outcome<unknown, BookingBody>) {
 
 async function assertSound(opened: Opened, position: number): Promise<void> {
   const report = await opened.runtime.settle(audit(opened.store));
-  assertEquals([report.faults, report.sound, report.position], [[], true, position]);
+  const repeated = report.notes.filter(({ kind }) => kind === "idempotency_key_repeated");
+  assertEquals([report.faults, repeated], [[], []]);
+  assertEquals([report.sound, report.position], [true, position]);
 }
 
 Deno.test("append() fills in ids, the time, the actor and the predecessor of events", async () => {
@@ -314,7 +317,15 @@ for (const [what, [command, message]] of Object.entries(REFUSED)) {
   });
 }
 
-for (const subject of ["rooms/1", "bookings", "bookings/a b"]) {
+Deno.test("append() finds no last event of a subject whose id cannot be one, and stores no event of it", async () => {
+  await using opened = await open();
+  const { store } = opened;
+  await assertRejects(() => store.append(moving("a b", "2026-12-02")), ServiceError, "no booking");
+  await assertRejects(() => store.append(making("a b")), InvalidEventError, "id");
+  await assertSound(opened, 0);
+});
+
+for (const subject of ["rooms/1", "bookings", ""]) {
   Deno.test(`append() refuses the subject ${subject}, which the application does not have`, async () => {
     await using opened = await open();
     const command: BookingCommand = { subject, decide: () => [] };

@@ -11,7 +11,7 @@ import {
 import { safeInteger } from "eventstore-less/encoding";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "eventstore-less/int64";
 import { joinLines, readLog } from "eventstore-less/parts";
-import { audit, restore, verifyExport } from "eventstore-less/tools";
+import { audit, restore } from "eventstore-less/tools";
 import { z } from "zod";
 import { isMemberName } from "../../src/eventstore_less/encoding/value_preserving.ts";
 import { Random } from "../sim/random.ts";
@@ -158,7 +158,7 @@ Deno.test("data is the same when it was appended, followed, read, exported and r
   assertEquals(lines.map((line) => Anything.parse(parseExactJson(decode(dataOf(line))))), all);
   await using restored = await open();
   const exported = () => ReadableStream.from([joinLines(lines)]);
-  await restore(restored, exported, await verifyExport(application, exported));
+  await restore(exported, application, restored);
   for (const each of [store, restored]) {
     assertEquals((await followed(each)).map(({ data }) => data), all);
     assertEquals((await audit(each)).faults, []);

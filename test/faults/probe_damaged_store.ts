@@ -106,18 +106,16 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
   }
   result.isLogSpoilt = wasSound && !await isLogSound(path, setup.position);
   // They need permissions to be loaded, and tests are loaded without.
-  const { auditStore } = await import("../../scripts/audit/audit_store.ts");
-  const { withRetryingStore } = await import("../../scripts/cli/run_command.ts");
-  const { replay } = await import("../../src/eventstore_less/tools/replay.ts");
+  const { configuredStore } = await import("../../scripts/cli/configured_store.ts");
+  const { withStore } = await import("../../scripts/cli/run_command.ts");
+  const { audit, replay } = await import("../../src/eventstore_less/tools.ts");
   result.audit = await outcomeOf("audit", result, async () => {
-    const { sound, counts } = await auditStore({});
+    const store = { application: APPLICATION, location: configuredStore() };
+    const { sound, counts } = await audit(store);
     return sound ? "sound" : `not sound: ${Object.keys(counts).sort().join(", ")}`;
   });
   result.replay = await outcomeOf("replay", result, async () => {
-    await withRetryingStore(
-      {},
-      (deps) => replay({ application: APPLICATION, ...deps }, { graceMs: 0 }),
-    );
+    await withStore((store) => replay(store, { graceMs: 0 }));
     return "done";
   });
   return result;

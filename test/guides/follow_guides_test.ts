@@ -193,8 +193,7 @@ type Modules = {
   application: typeof import("../../src/application.ts");
   service: typeof import("../../src/service.ts");
   audit: typeof import("../../src/eventstore_less/tools/verify/audit.ts");
-  replay: typeof import("../../src/eventstore_less/tools/replay.ts");
-  restore: typeof import("../../src/eventstore_less/tools/restore/restore.ts");
+  tools: typeof import("../../src/eventstore_less/tools.ts");
   csv: typeof import("../../scripts/log/csv_event.ts");
   pretty: typeof import("../../scripts/log/pretty_event.ts");
   lines: typeof import("../../src/eventstore_less/log/lines.ts");
@@ -204,12 +203,11 @@ async function expectWorking(project: string): Promise<void> {
   const load = <Module>(path: string) => importFromCopy<Module>(project, path);
   const { APPLICATION: application } = await load<Modules["application"]>("src/application.ts");
   const { createService } = await load<Modules["service"]>("src/service.ts");
-  const { audit, linesOfRecords } = await load<Modules["audit"]>(
+  const { linesOfRecords } = await load<Modules["audit"]>(
     "src/eventstore_less/tools/verify/audit.ts",
   );
-  const { replay } = await load<Modules["replay"]>("src/eventstore_less/tools/replay.ts");
-  const { restore, verifyExport } = await load<Modules["restore"]>(
-    "src/eventstore_less/tools/restore/restore.ts",
+  const { audit, replay, restore } = await load<Modules["tools"]>(
+    "src/eventstore_less/tools.ts",
   );
   const { CSV_HEADER, csvEvent } = await load<Modules["csv"]>("scripts/log/csv_event.ts");
   const { prettyEvent } = await load<Modules["pretty"]>("scripts/log/pretty_event.ts");
@@ -310,11 +308,7 @@ async function expectWorking(project: string): Promise<void> {
     assertEquals(await send("DELETE", "/pets/1"), [204, undefined]);
     assertEquals((await audit({ application, store, runtime })).faults, []);
     const source = () => ReadableStream.from([linesToBytes(lines)]);
-    await restore(
-      { application, store: restored, runtime },
-      source,
-      await verifyExport(application, source),
-    );
+    await restore(source, application, { application, store: restored, runtime });
     assertEquals((await audit({ application, store: restored, runtime })).faults, []);
     assertEquals(await linesIn(restored), lines);
   } finally {

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
-import { versionLine } from "../../scripts/cli/version_line.ts";
+import { versionLine } from "../../scripts/cli/help.ts";
 import { freePort } from "../support/free_port.ts";
 import { startOn, startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";

@@ -1,5 +1,6 @@
 /** Packs the engine for npm, and uses the package in an empty folder as a stranger does. */
 
+import { STORE_CONTRACT } from "eventstore-less/testing";
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { dirname } from "node:path";
 import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
@@ -66,6 +67,13 @@ await openEventStore(":memory:");
 await audit(application);
 `;
 
+const CONTRACT = `
+import { openMemoryStore, STORE_CONTRACT } from "eventstore-less/testing";
+import { test } from "node:test";
+
+for (const [name, check] of Object.entries(STORE_CONTRACT)) test(name, () => check(openMemoryStore));
+`;
+
 const CONFIG = {
   compilerOptions: {
     module: "nodenext",
@@ -93,7 +101,7 @@ testNeeding(NPM)("The package for npm works on Node in an empty folder", async (
         .filter((name) => !name.endsWith("/") && name !== "");
       const others = names.filter((name) => !/\.(js|d\.ts)$/.test(name)).sort();
       assertEquals(others, ["package/README.md", "package/package.json"]);
-      assertEquals(names.filter((name) => /test|internals/.test(dirname(name))), []);
+      assertEquals(names.filter((name) => /_test\.|internals/.test(name)), []);
       assertLess((await Deno.stat(TARBALL)).size, 250_000);
     });
 
@@ -113,6 +121,13 @@ testNeeding(NPM)("The package for npm works on Node in an empty folder", async (
         assertMatch(output, /^appended [^]*\naudit { sound: true, position: 4 }\n$/);
       });
     }
+
+    await context.step("the contract of a store runs by node:test", async () => {
+      await Deno.writeTextFile(`${folder}/contract.test.ts`, CONTRACT);
+      const args = ["--test", "--test-reporter=tap", "contract.test.ts"];
+      const output = await expectDone(NODE, args, { cwd: folder, env });
+      assertMatch(output, RegExp(`^# pass ${Object.keys(STORE_CONTRACT).length}$`, "m"));
+    });
 
     await context.step("the compiler accepts a program, and refuses its mistakes", async () => {
       await Deno.writeTextFile(`${folder}/notes.ts`, PROGRAM);

@@ -7,6 +7,9 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { prove, publish } from "eventstore-less/tools";
+import { generateKeyPairSync } from "node:crypto";
+import { openBookings } from "../eventstore_less/tools/bookings.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { expectDone, install, installFromPyPI, run } from "../support/third_party_tools.ts";
@@ -91,6 +94,29 @@ testNeeding(withPython)(
     assertEquals(accepted.code, 0, accepted.output);
     await Deno.writeTextFile(line, (await Deno.readTextFile(line)).replace("Zoë", "Zoé"));
     assertEquals((await verify()).code, 1);
+  },
+);
+
+testNeeding(withPython)(
+  "proofbundle accepts a proof that the engine makes of the log of another application",
+  async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await using store = await openBookings(":memory:", { count: 700 });
+      const { privateKey: key } = generateKeyPairSync("ed25519");
+      const { vkey } = await publish(store, `${folder}/published`, { key, origin: ORIGIN });
+      const { proof, line } = await prove(`${folder}/published`, "bookings/300", store);
+      const [proofPath, linePath] = ["proof", "line"].map((name) => `${folder}/${name}`);
+      await Deno.writeTextFile(proofPath, proof);
+      const flags = [`--payload-file=${linePath}`, `--log-vkey=${vkey}`];
+      for (const [content, code] of [[line, 0], [line.with(-3, 0x30), 1]] as const) {
+        await Deno.writeFile(linePath, content);
+        const verified = await run(`${BIN}/proofbundle`, ["verify-proof", proofPath, ...flags]);
+        assertEquals(verified.code, code, verified.output);
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
   },
 );
 

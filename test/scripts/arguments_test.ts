@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Command, type CommandName, COMMANDS, STORE } from "../../scripts/cli/commands.ts";
 import { helpOf } from "../../scripts/cli/help.ts";
-import { GRACE_MS } from "../../src/eventstore_less/tools/replay.ts";
+import { GRACE_MS } from "../../src/eventstore_less/tools/rebuild.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { runTask } from "../support/run_task.ts";
 import { run } from "../support/third_party_tools.ts";

@@ -89,7 +89,7 @@ export async function replayLog(
   await auditStore(workload);
   const { isDone, reason } = await cluster.retryingCommand("replay", (deps) => {
     return code.replay(deps, {
-      progress(phase) {
+      step({ phase }) {
         if (phase !== "fill" || diesInFillAfterMs === undefined) return;
         simulation.after(diesInFillAfterMs, () => deps.runtime.die());
       },

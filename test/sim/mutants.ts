@@ -364,11 +364,11 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a store that was unavailable stays unavailable": { trip: ['this.#state = "closed";', ""] },
     "a store call has no time limit": { CALL_LIMIT_MS: ["2_000", "20_000"] },
   },
-  "src/eventstore_less/tools/replay.ts": {
+  "src/eventstore_less/tools/rebuild.ts": {
     "a generation is served before it is filled": {
-      replay: [
+      rebuild: [
         "await fillUntilNearHead(job); await judge(job);",
-        "const early = await readHead(store);\n" +
+        "const early = await readHead(application, store);\n" +
         "await claim.replaceHead(early, { ...early.head, generation }, []);\n" +
         "await fillUntilNearHead(job);\nawait judge(job);",
       ],
@@ -386,10 +386,10 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       GRACE_MS: ["HEAD_LIMIT_MS + 1_000", "0"],
     },
     "the old generation is not removed": {
-      replay: ["await remove(job, beforeGeneration(generation));", ""],
+      rebuild: ['await remove(job, "remove", beforeGeneration(generation));', ""],
     },
   },
-  "src/eventstore_less/tools/restore/restore.ts": {
+  "src/eventstore_less/tools/restore/write_export.ts": {
     "a resumed restore skips a line": { restoredIn: ["return restored;", "return restored + 1;"] },
   },
   "src/eventstore_less/log/read_log.ts": {

@@ -3,7 +3,7 @@
 import { assertNever } from "../encoding/assert_never.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import type { Application } from "../application.ts";
-import type { Body, RecordedLine } from "../definitions.ts";
+import type { Body, Head, RecordedLine } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { defectOf, type Logger } from "../runtime/logger.ts";
@@ -33,18 +33,31 @@ const PATIENCE_MS = 25;
 /** Number of records of a command with one event and an Idempotency-Key, for the first estimate of what a commit takes. */
 const USUAL_RECORDS = 2;
 
-/** A commit of this instance: the head that it replaced, the head after it, and its lines. */
-export interface Committed<EventBody extends Body = Body> extends Pick<Batch, "base" | "next"> {
+/** A commit of this instance that landed. */
+export interface Committed<EventBody extends Body = Body> {
+  /** The head on which the commit was made. */
+  base: HeadEntry;
+  /** The head after it. */
+  next: Head;
+  /** The lines that the commit has stored, in order. */
   lines: readonly RecordedLine<EventBody>[];
 }
 
+/** The surroundings of an {@linkcode Appender}. */
 export interface AppenderDeps<EventBody extends Body = Body> {
+  /** The definitions of the events that it appends. */
   application: Application<EventBody>;
+  /** The longest wait of a command, from append() to its outcome, in milliseconds. */
   appendLimitMs: number;
+  /** The reader that shares the head with those who read records. */
   heads: HeadReader;
+  /** Counts events, conflicts and unclear commits. */
   instrumentation: Instrumentation;
+  /** Logs changes of the state, and failures. */
   report: Logger;
+  /** Time, timers and random numbers. */
   runtime: Runtime;
+  /** The store of the log and of the records. */
   store: Store;
   /** Called after every commit that landed, before the next one is planned. */
   onCommitted?(committed: Committed<EventBody>): void;
@@ -56,6 +69,10 @@ export interface AppenderDeps<EventBody extends Body = Body> {
  */
 type StepResult = "confirmed" | "outdated" | "failed";
 
+/**
+ * The only writer of an instance. It joins commands that arrive together in one commit, and commits again if another
+ * instance was faster.
+ */
 export class Appender<EventBody extends Body = Body> {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps<EventBody>;
@@ -77,6 +94,7 @@ export class Appender<EventBody extends Body = Body> {
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
 
+  /** Starts nothing before the first command. */
   constructor(deps: AppenderDeps<EventBody>) {
     this.deps = deps;
     this.#fit = Math.floor(deps.store.limits.commitMutations / USUAL_RECORDS);
@@ -111,6 +129,7 @@ export class Appender<EventBody extends Body = Body> {
     return this.suspension ?? this.#writer.fault;
   }
 
+  /** Number of commands that wait for a commit. */
   get queueLength(): number {
     return this.#waiting.length;
   }

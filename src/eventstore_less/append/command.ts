@@ -1,6 +1,5 @@
-import type { Body, DecidedEvent, Head, RecordedEvent } from "../definitions.ts";
+import type { Body, DecidedEvent, Head, ProjectionKey, Recorded } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
-import type { Preparation } from "./preparation.ts";
 
 /** What an Appender is asked to append. `EventStore.append()` makes it. `Prepared` is what it reads before it decides. */
 export interface Command<Prepared = unknown, EventBody extends Body = Body> {
@@ -31,15 +30,22 @@ export interface Command<Prepared = unknown, EventBody extends Body = Body> {
   decide(
     head: Head,
     prepared: Prepared,
-    last?: RecordedEvent<EventBody>,
+    last?: Recorded<EventBody>,
   ): readonly DecidedEvent<EventBody>[];
 }
 
 /** Takes notes of what a command reads. */
-export type ReadNotes = Pick<Preparation, "noteRead" | "noteList">;
+export interface ReadNotes {
+  /** Notes a record before it is read, so that a commit that writes the record ends the preparation. */
+  noteRead(key: ProjectionKey): void;
+  /** Notes a list before it is read: all records whose keys begin with the prefix. */
+  noteList(prefix: ProjectionKey): void;
+}
 
 /** The outcome of a command: its events, and what it read before it decided them. */
 export interface Appended<Prepared = unknown, EventBody extends Body = Body> {
-  events: readonly RecordedEvent<EventBody>[];
+  /** The events, as the log has them; none if nothing changes. */
+  events: readonly Recorded<EventBody>[];
+  /** What prepare() has resolved to. */
   prepared: Prepared;
 }

@@ -12,8 +12,10 @@ import { SUBJECT_ID, SUBJECT_ID_FORM } from "../log/subject_id.ts";
 
 /** A command has decided an event that the log cannot hold, so nothing of the command is stored. */
 export class InvalidEventError extends Error {
-  override name = this.constructor.name;
-  readonly code = "invalid_event";
+  /** The name of the class. */
+  override name: string = this.constructor.name;
+  /** The reason, for programs. */
+  readonly code = "invalid_event" as const;
 }
 
 /** Longest name of a count in UTF-16 code units. */

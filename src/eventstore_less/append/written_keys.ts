@@ -3,7 +3,7 @@ import { keyText } from "../store/key_encoding.ts";
 
 /** What a preparation has read: records by their keys, and lists of all records whose keys begin with some elements. */
 export class ReadKeys {
-  readonly texts = new Set<string>();
+  readonly texts: Set<string> = new Set();
   readonly prefixes: ProjectionKey[] = [];
 
   addKey(key: ProjectionKey): void {

@@ -1,7 +1,9 @@
 /** JSON with exact int64s, as `bigint`s. Every other number stays a `number`, so that a schema can reject it. */
 
-export const INT64_MIN = -(2n ** 63n);
-export const INT64_MAX = 2n ** 63n - 1n;
+/** The least integer of 64 bits. */
+export const INT64_MIN: bigint = -(2n ** 63n);
+/** The greatest integer of 64 bits. */
+export const INT64_MAX: bigint = 2n ** 63n - 1n;
 
 /** Any other number is an integer of at most 15 digits, which a double holds exactly. */
 const MAY_ROUND = /\d(?:[.eE]|\d{15})/;

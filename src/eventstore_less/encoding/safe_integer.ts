@@ -7,6 +7,6 @@ import { z } from "zod";
 export function safeInteger(
   min: number = Number.MIN_SAFE_INTEGER,
   max: number = Number.MAX_SAFE_INTEGER,
-) {
+): z.ZodType<number, bigint> {
   return z.bigint().min(BigInt(min)).max(BigInt(max)).transform(Number);
 }

@@ -8,8 +8,11 @@ const UNIT_BYTES = 3;
 
 /** The place of an encoded text. */
 export interface EncodedText {
+  /** The bytes of many texts. */
   buffer: Uint8Array;
+  /** Offset of its first byte. */
   start: number;
+  /** Offset after its last byte. */
   end: number;
 }
 

@@ -37,6 +37,7 @@ export class BackgroundWork {
   /** Requests since the last rest, with those that were in work then. */
   #requestsSinceRest = 0;
 
+  /** Measures the turns by the monotonic clock of the runtime. */
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }

@@ -4,13 +4,17 @@ import type { Follower } from "./followers.ts";
 
 /** The choice of a client: events of a type, and events that show a value under the name of the filter. */
 export interface EventFilter {
+  /** The type of the events; absent for events of all types. */
   type?: string;
+  /** Values that an event must show, each with the name of its filter, as `shown()` of its definition gives them. */
   values?: readonly (readonly [name: string, value: unknown])[];
 }
 
 /** The number of events, and of bytes, with which a part is complete. */
 export interface PartLimits {
+  /** Number of events. */
   events: number;
+  /** Size of the encoded events, in bytes. */
   bytes: number;
 }
 
@@ -37,6 +41,7 @@ export class EventCursor {
   #filter: EventFilter;
   #encode: (event: FeedEvent) => Uint8Array;
 
+  /** Begins after a place. `encode` makes the text of an event: `messageOf` or `jsonOf`. */
   constructor(
     feed: EventFeed,
     place: Place,

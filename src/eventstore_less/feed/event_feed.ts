@@ -22,12 +22,14 @@ const SEGMENTS_LIMIT = 8;
 const POSITION_DIGITS = sequenceOf(0).length;
 const HASH_DIGITS = 16;
 
+/** Matches the id of a {@linkcode Place}: a position, and the beginning of the hash of its line. */
 export const FEED_ID_PATTERN: RegExp = new RegExp(
   `^\\d{${POSITION_DIGITS}}-[0-9a-f]{${HASH_DIGITS}}$`,
 );
 
 /** A place in the log: a line that a client has read or passed, or the beginning. */
 export interface Place {
+  /** Position of the line; 0 at the beginning of the log. */
   position: number;
   /** The position, and a part of the hash of the line. So a place in another history can be recognised. */
   id: string;
@@ -39,7 +41,9 @@ export interface FeedLine extends Place {
   event?: FeedEvent;
 }
 
+/** An event as clients see it. */
 export interface FeedEvent {
+  /** The type of the event. */
   type: string;
   /** The values by which a follower can select the event, by the name of the filter. */
   shown: Record<string, readonly unknown[]>;
@@ -74,6 +78,7 @@ export class EventFeed {
   #segments = new BoundedCache<Segment>(SEGMENTS_LIMIT);
   #lastRead: Promise<unknown> = Promise.resolve();
 
+  /** Reads the log of a store. Readers that catch up take turns as background work. */
   constructor(application: Application, store: Store, background: BackgroundWork) {
     this.#application = application;
     this.#store = store;

@@ -16,15 +16,19 @@ const LOOK_MS = 250;
 const PAUSE_MS = 10;
 const PAUSE_PER_FOLLOWER_MS = 0.1;
 
+/** The surroundings of {@linkcode Followers}. */
 export interface FollowersDeps {
+  /** Reads the head that all followers share. */
   heads: HeadReader;
   /** Throws or rejects if a token is not that of a live API key at a head. */
   authorize: (token: string, head: Head) => unknown;
+  /** Time and timers. */
   runtime: Runtime;
 }
 
 /** An open stream of events, or a request that waits for events. */
-export interface FollowOptions {
+export interface FollowerOptions {
+  /** The API key of the client. When it is revoked or expires, the follower ends. */
   token: string;
   /** The head up to which the follower knows the log. */
   entry: HeadEntry;
@@ -47,10 +51,12 @@ export class Followers {
   #isEnding = false;
   #alarm = new Alarm();
 
+  /** Looks at no head before the first follower. */
   constructor(deps: FollowersDeps) {
     this.#deps = deps;
   }
 
+  /** Number of followers. */
   get size(): number {
     return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
   }
@@ -59,7 +65,7 @@ export class Followers {
    * Follows until the limit of time, or until the client goes away, the key is not valid any more or the service shuts
    * down. Throws `overloaded`, `rate_limited` and `shutting_down`.
    */
-  follow({ token, entry, client, limitMs, isWokenBy }: FollowOptions): Follower {
+  follow({ token, entry, client, limitMs, isWokenBy }: FollowerOptions): Follower {
     // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
     if (client.aborted) return endedFollower(entry);
     this.#expectRoom(token);
@@ -161,6 +167,7 @@ export class Followers {
 export class Follower {
   /** The head at the last look. */
   entry: HeadEntry;
+  /** Whether it has ended. */
   isEnded = false;
   /** Why others ended it: the error that the next request of the client would get. */
   endReason: unknown;
@@ -169,7 +176,8 @@ export class Follower {
   #isWokenBy: (entry: HeadEntry) => boolean;
   #alarm = new Alarm();
 
-  constructor(entry: HeadEntry, isWokenBy: FollowOptions["isWokenBy"]) {
+  /** Made by {@linkcode Followers.follow}. */
+  constructor(entry: HeadEntry, isWokenBy: FollowerOptions["isWokenBy"]) {
     this.entry = entry;
     this.#isWokenBy = isWokenBy;
   }
@@ -186,6 +194,7 @@ export class Follower {
     if (this.#isWokenBy(this.entry)) this.#alarm.ring();
   }
 
+  /** Ends it. Only the first reason counts. */
   end(reason?: unknown): void {
     if (this.isEnded) return;
     this.isEnded = true;

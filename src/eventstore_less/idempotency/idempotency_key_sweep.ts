@@ -27,12 +27,19 @@ export const CLOCK_DOUBT_MS = 60 * 60_000;
 /** Number of records that are read at once, and the most that one commit removes. */
 const BATCH_RECORDS = 100;
 
+/** The surroundings of an {@linkcode IdempotencyKeySweep}. */
 export interface IdempotencyKeySweepDeps {
+  /** The application of the store. */
   application: Application;
+  /** Gives the sweep its turns. */
   background: BackgroundWork;
+  /** Reads the head. */
   heads: HeadReader;
+  /** Time and timers. */
   runtime: Runtime;
+  /** Logs clocks that jump, and sweeps that fail. */
   report: Logger;
+  /** The store with the records. */
   store: Store;
   /** Whether the store is known to have no fault, so that a sweep may begin. */
   isStoreSound: () => boolean;
@@ -55,6 +62,7 @@ export class IdempotencyKeySweep {
   #dueAt = Infinity;
   #trustedAt = -Infinity;
 
+  /** Does nothing before start(). */
   constructor(deps: IdempotencyKeySweepDeps) {
     this.#deps = deps;
   }

@@ -139,8 +139,10 @@ function tryParseJson(text: string): unknown {
 
 /** A line is not an event of this log. The message is a single line. */
 export class MalformedEventError extends Error {
-  override name = this.constructor.name;
+  /** The name of the class. */
+  override name: string = this.constructor.name;
 
+  /** Joins the lines of the message. */
   constructor(message: string) {
     super(message.split("\n").map((line) => line.trim()).join(" "));
   }

@@ -59,10 +59,13 @@ const RestoreMark = z.strictObject({
 
 /** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
 export interface HeadEntry {
+  /** The head. It is empty if the store has none yet. */
   head: Head;
+  /** The version that a commit checks. */
   versionstamp: string | null;
 }
 
+/** The head of a log without events. */
 export const EMPTY_HEAD: Head = {
   position: 0,
   lastHash: GENESIS_HASH,

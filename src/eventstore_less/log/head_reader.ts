@@ -19,12 +19,15 @@ export class HeadLostError extends ServiceError {}
 
 /** The records of a generation from one key to another (exclusive). */
 export interface ProjectionRange {
+  /** The first key. */
   start: ProjectionKey;
+  /** The key after the last one. */
   end: ProjectionKey;
 }
 
 /** Records that were read together with a head. They are as of that head. */
 export interface HeadSnapshot extends Snapshot {
+  /** The head at the moment of the reads. */
   head: Head;
 }
 
@@ -41,6 +44,7 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
+  /** Reads nothing before the first call. By default, it logs nothing. */
   constructor(
     application: Application,
     store: Store,

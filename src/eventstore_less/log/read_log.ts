@@ -9,8 +9,11 @@ import { checkedContent } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { eventOf } from "./lines.ts";
 
+/** A line of the log, and its position. */
 export interface StoredLine {
+  /** Position of the event: 1, 2, 3 … */
   position: number;
+  /** The line in UTF-8, without the line break. */
   line: Uint8Array;
 }
 
@@ -28,6 +31,7 @@ export const RECORD_LINES_LIMIT = LOG_RECORD_LIMIT_BYTES / 64;
 
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
+  /** `fault` follows "Position 7 of the log". */
   constructor(position: number, fault: string) {
     super(`Position ${position} of the log ${fault}; run ${words().audit}`);
     this.name = "LogDamagedError";

@@ -8,8 +8,8 @@ import { contentOf, proveRecord } from "./project.ts";
 import { positionIn } from "./record_content.ts";
 
 /**
- * The keys of the records that hold the state of a subject such as `bookings/7`. Throws `TypeError` if the application
- * defines no such subject.
+ * The keys of the records that hold the state of a subject such as `bookings/7`; none if the id cannot be one, which
+ * clients may send. Throws `TypeError` if it begins with no collection.
  */
 export function keysOfSubject(
   application: Application,
@@ -22,11 +22,7 @@ export function keysOfSubject(
   if (slash === -1 || collection === undefined) {
     throw new TypeError(`${JSON.stringify(subject)} begins with no collection of the application`);
   }
-  if (!collection.isId(id)) {
-    const form = `an id of ${name}, for example ${collection.exampleId}`;
-    throw new TypeError(`${JSON.stringify(subject)} does not end with ${form}`);
-  }
-  return collection.keysOf(id);
+  return collection.isId(id) ? collection.keysOf(id) : [];
 }
 
 /**

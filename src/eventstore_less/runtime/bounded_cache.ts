@@ -6,16 +6,22 @@ export class BoundedCache<Value> {
   #sizeOf: (value: Value) => number;
   #size = 0;
 
+  /**
+   * `sizeOf` gives the size of an entry, in the unit of `sizeLimit`. By default, only the number of entries is
+   * limited.
+   */
   constructor(countLimit: number, sizeLimit = Infinity, sizeOf = (_: Value) => 0) {
     this.#countLimit = countLimit;
     this.#sizeLimit = sizeLimit;
     this.#sizeOf = sizeOf;
   }
 
+  /** The value of an entry; `undefined` if there is none. The entry does not become newer. */
   get(key: string | number): Value | undefined {
     return this.#entries.get(key);
   }
 
+  /** Sets an entry, which is then the newest, and returns its value. */
   set(key: string | number, value: Value): Value {
     this.delete(key);
     this.#entries.set(key, value);
@@ -39,6 +45,7 @@ export class BoundedCache<Value> {
     this.#dropOldest();
   }
 
+  /** Deletes an entry, if there is one. */
   delete(key: string | number): void {
     const value = this.#entries.get(key);
     if (value === undefined) return;

@@ -2,6 +2,9 @@
  * The port for measurements of an instance. No method may wait; an error that one throws is a defect.
  */
 export interface Instrumentation {
+  /**
+   * Counts an event that was appended, a commit that another instance has preceded, or one whose outcome is unclear.
+   */
   count(
     what: "events.appended" | "commit.conflicts" | "commit.unclear",
     attributes?: Record<string, string>,
@@ -14,4 +17,5 @@ export interface Instrumentation {
   ): void;
 }
 
+/** Measures nothing. */
 export const NO_INSTRUMENTATION: Instrumentation = { count() {}, onStoreCall() {} };

@@ -48,6 +48,7 @@ function errorMessage({ name, message }: Error): string {
   return message.replace(FLAG_ADVICE, ", which this command does not have");
 }
 
+/** The message and the stack of a thrown value, for a line of the log about a defect of the program. */
 export function defectOf(thrown: unknown): { reason: string; stack?: string } {
   return { reason: reasonOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined };
 }

@@ -16,6 +16,7 @@ export interface Runtime {
   newId(): string;
 }
 
+/** Resolves after so many milliseconds. */
 export function sleep(runtime: Runtime, ms: number): Promise<void> {
   return new Promise((resolve) => runtime.setTimer(ms, resolve));
 }

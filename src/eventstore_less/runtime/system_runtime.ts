@@ -2,6 +2,7 @@ import { monotonicUlid } from "deno-std/ulid/mod.js";
 import { setImmediate } from "node:timers";
 import type { Runtime } from "./runtime.ts";
 
+/** The runtime of the machine: its clocks, timers, randomness and ULIDs. */
 export const systemRuntime: Runtime = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

@@ -20,6 +20,7 @@ import { words } from "../words.ts";
 /** Time limit of the first connection to a remote store. */
 const CONNECT_LIMIT_MS = 3_000;
 
+/** How to open a store. */
 export interface OpenOptions extends DatabaseOptions {
   /** Whether a missing file, or the tables in an empty database, are created. */
   create: boolean;

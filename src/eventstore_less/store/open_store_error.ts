@@ -4,9 +4,12 @@ import { words } from "../words.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
-  override name = "OpenStoreError";
+  /** The name of the class. */
+  override name: string = "OpenStoreError";
+  /** The damage of the file, if that is the reason. */
   readonly damage: StoreDamagedError | undefined;
 
+  /** `reason` follows the name of the store: "it does not answer within 3000 ms". */
   constructor(location: StoreLocation | NamedStore, reason: string, damage?: StoreDamagedError) {
     const { storeSetting, databaseSetting } = words();
     const [what, setting] = location.kind === "postgres"

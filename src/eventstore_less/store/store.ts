@@ -2,7 +2,9 @@ import { StoreRefusedError } from "./store_errors.ts";
 
 /** The port to a key-value store: strongly consistent, ordered by key. `store_errors.ts` has its errors. */
 export interface Store {
+  /** The limits that every caller keeps. */
   readonly limits: StoreLimits;
+  /** Reads an entry; `null` if there is none. */
   get(key: Key): Promise<StoreEntry | null>;
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
@@ -33,12 +35,14 @@ export interface Store {
 export const STORE_LIMITS = {
   /** Deno KV allows 1,000. Over 500, its npm client reads two snapshots, and lists outlast V8's young generation. */
   listEntries: 500,
+  /** Number of mutations in a commit. */
   commitMutations: 1_000,
   /** Size of all keys and values of a commit, counted as in `fillOf()`. */
   commitBytes: 819_200,
   /** Size of all keys that a commit writes. */
   commitKeyBytes: 81_920,
 };
+/** The limits of a store. */
 export type StoreLimits = typeof STORE_LIMITS;
 
 /** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
@@ -49,6 +53,7 @@ export const VALUE_BYTES_LIMIT = 65_536;
  * begin with it. Keys of other programs in a Deno KV may also have bigints and booleans, which pass through the store.
  */
 export type Key = readonly KeyPart[];
+/** A part of a key. */
 export type KeyPart = string | number | Uint8Array;
 
 /** Keys from `start` to `end` (exclusive), or all longer keys that begin with `prefix`, or those from `start` on. */
@@ -56,7 +61,9 @@ export type KeyRange =
   | { start: Key; end: Key; prefix?: undefined }
   | { prefix: Key; start?: Key; end?: undefined };
 
+/** A record as a store has it. */
 export interface StoreEntry {
+  /** The key of the record. */
   key: Key;
   /** Bytes, unless another program or an earlier version has written it. */
   value: unknown;
@@ -72,9 +79,11 @@ export interface Snapshot {
   lists: StoreEntry[][];
 }
 
+/** How much of a range to read. */
 export interface ListOptions {
   /** Maximum number of entries in each range, at most `listEntries` of the limits. */
   limit: number;
+  /** Whether to read from the end of the range. By default, from its start. */
   reverse?: boolean;
 }
 
@@ -88,12 +97,15 @@ export function expectListLimit({ limit }: ListOptions): void {
 export interface Commit {
   /** The one record that the commit checks. Its mutations set or delete it, so one commit follows each version of it. */
   guard: Guard;
+  /** What the commit writes and deletes, each key at most once. */
   mutations: Mutation[];
 }
 
 /** A record, and the versionstamp that it must still have; `null` if it must not exist. */
 export interface Guard {
+  /** The key of the record. */
   key: Key;
+  /** The version that the record must have. */
   versionstamp: string | null;
 }
 
@@ -105,10 +117,15 @@ export const WRITE_PROBE: Commit = {
   mutations: [{ type: "delete", key: NEVER_STORED }],
 };
 
+/** A record to write, or the key of one to delete. To delete a missing record is no error. */
 export type Mutation = SetMutation | { type: "delete"; key: Key };
 
+/** A record to write. */
 export interface SetMutation {
+  /** It writes. */
   type: "set";
+  /** The key of the record. */
   key: Key;
+  /** At most {@linkcode VALUE_BYTES_LIMIT} bytes. The caller may change them after the call. */
   value: Uint8Array;
 }

@@ -5,6 +5,7 @@ export abstract class StoreError extends Error {
   /** Whether the lasting condition is already logged, so that the calls that it fails are not. */
   readonly isLogged: boolean;
 
+  /** `options.cause` is for operators: it is logged, and not for clients. */
   constructor(message: string, options?: ErrorOptions & { isLogged?: boolean }) {
     super(message, options);
     this.name = new.target.name;
@@ -20,6 +21,7 @@ export class UnclearOutcomeError extends StoreError {}
 
 /** The store was closed before it answered, or before the call. */
 export class StoreClosedError extends UnclearOutcomeError {
+  /** Has one message. */
   constructor() {
     super("The service is shutting down");
   }
@@ -53,11 +55,12 @@ export function olderFormatReason(shown: string): string {
 }
 
 /** A lasting reason why the file of a store cannot be written. Reads may still work. */
-interface WriteFault {
+export interface WriteFault {
   /** The event in the log. */
   readonly event: "storage_full" | "storage_read_only" | "storage_failing";
-  /** The fault, and the advice for an operator, each as a part of a sentence. */
+  /** The fault, as a part of a sentence. */
   readonly reason: string;
+  /** The advice for an operator, as a part of a sentence. */
   readonly remedy: string;
 }
 
@@ -71,10 +74,14 @@ const CHECK_DISK =
 
 /** The disk of the store is full, so a commit stored nothing. */
 export class StoreFullError extends StoreRefusedError implements WriteFault {
-  readonly event = "storage_full";
-  readonly reason = "its disk is full";
-  readonly remedy = FREE_SPACE;
+  /** The event in the log. */
+  readonly event: "storage_full" = "storage_full";
+  /** The fault, as a part of a sentence. */
+  readonly reason: string = "its disk is full";
+  /** The advice for an operator, as a part of a sentence. */
+  readonly remedy: string = FREE_SPACE;
 
+  /** Has one message. */
   constructor() {
     const options = { cause: FREE_SPACE, isLogged: true };
     super("The disk of the store is full, so nothing was stored", options);
@@ -83,10 +90,14 @@ export class StoreFullError extends StoreRefusedError implements WriteFault {
 
 /** The file of the store cannot be opened to write, so a commit stored nothing. */
 export class StoreReadOnlyError extends StoreRefusedError implements WriteFault {
-  readonly event = "storage_read_only";
-  readonly reason = "its file, its folder or its file system is read-only";
-  readonly remedy = PERMIT_WRITES;
+  /** The event in the log. */
+  readonly event: "storage_read_only" = "storage_read_only";
+  /** The fault, as a part of a sentence. */
+  readonly reason: string = "its file, its folder or its file system is read-only";
+  /** The advice for an operator, as a part of a sentence. */
+  readonly remedy: string = PERMIT_WRITES;
 
+  /** Has one message. */
   constructor() {
     const options = { cause: PERMIT_WRITES, isLogged: true };
     super("The store is read-only, so nothing was stored", options);
@@ -95,10 +106,14 @@ export class StoreReadOnlyError extends StoreRefusedError implements WriteFault 
 
 /** The disk of the store failed, as a file system does that turns read-only. A commit may still be on the disk. */
 export class StoreFailingError extends UnclearOutcomeError implements WriteFault {
-  readonly event = "storage_failing";
-  readonly reason = "its disk fails (disk I/O error)";
-  readonly remedy = CHECK_DISK;
+  /** The event in the log. */
+  readonly event: "storage_failing" = "storage_failing";
+  /** The fault, as a part of a sentence. */
+  readonly reason: string = "its disk fails (disk I/O error)";
+  /** The advice for an operator, as a part of a sentence. */
+  readonly remedy: string = CHECK_DISK;
 
+  /** Has one message. */
   constructor() {
     super("The disk of the store fails", { cause: CHECK_DISK, isLogged: true });
   }
@@ -117,6 +132,7 @@ export class StoreDamagedError extends StoreRefusedError {
   /** The words of SQLite or Deno KV. They are not for clients. */
   readonly reason: string;
 
+  /** `reason` is in the words of SQLite or Deno KV. */
   constructor(reason: string) {
     super("The store's file is damaged", { cause: `${reason}; run ${words().audit}` });
     this.reason = reason;

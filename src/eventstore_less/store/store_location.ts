@@ -10,7 +10,7 @@ import { databaseName, type PostgresSettings } from "./postgres/database_url.ts"
 export type FileLocation = { kind: "file"; path: string; isDefault: boolean; link?: string };
 
 /** `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
-type OtherLocation =
+export type OtherLocation =
   | { kind: "memory" | "attached" }
   | { kind: "kv_connect"; address: string }
   | { kind: "postgres"; settings: PostgresSettings };

@@ -350,6 +350,9 @@ export const STORE_CONTRACT: Readonly<
   ),
 };
 
+/** Number of different rests of the writer. */
+const RESTS = 8;
+
 /** Records that a writer moves between two lists, one with each commit. */
 const MOVED = 40;
 
@@ -380,7 +383,7 @@ export async function expectOneMoment(store: Store, snapshots: number): Promise<
       versionstamp = landed;
       // A store in memory answers without a turn of the event loop, which others need.
       await nextTurn();
-      if (restMs > 0) await sleep(Math.random() * restMs);
+      if (restMs > 0) await sleep(restMs * (count % RESTS) / RESTS);
     }
   };
   const writing = write();

@@ -1,209 +1,198 @@
-import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { joinLines, LINE_FEED } from "../encoding/pack_lines.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
-import { GENESIS_HASH, MalformedEventError } from "../log/event.ts";
-import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../log/lines.ts";
-import { LogDamagedError, readLog, type StoredLine } from "../log/read_log.ts";
-import { commandName } from "../runtime/command_name.ts";
+import { readHead } from "../log/head.ts";
+import { acceptLog } from "../log/accept_store.ts";
+import { HeadReader } from "../log/head_reader.ts";
+import { readLog } from "../log/read_log.ts";
+import { lockFile } from "../runtime/file_lock.ts";
+import { realPath } from "../runtime/real_path.ts";
 import type { Store } from "../store/store.ts";
-import { StoreDamagedError } from "../store/store_errors.ts";
+import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Application } from "../application.ts";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { BackupFile, isDamage } from "./backup_file.ts";
+import { followLog } from "./follow_log.ts";
+import { openToRead, patientStore } from "./open_to_read.ts";
 import { RefusedError } from "./refused_error.ts";
-import { conversionOf, describeConversion } from "./verify/conversion.ts";
+import { ToolError } from "./tool_error.ts";
+import type { ToolOptions } from "./tool_options.ts";
+import type { StoreAt, ToolStore } from "./tool_store.ts";
+import { continuingLines } from "./verify/readable_log.ts";
 
-const MISSING = "events are missing, or this is another log";
-const advice = () => `Keep the file, and run ${commandName("audit")}`;
+/**
+ * How far a backup is:
+ *
+ * - `open`: the file ends at this position. An incomplete line of so many bytes was removed from its end.
+ * - `append`: the events up to this position are in the file, maybe not yet on disk. The total is unknown while it follows.
+ * - `sync`: they are on disk, and the last line has this hash (SHA-256 in hex).
+ */
+export type BackupProgress =
+  | { phase: "open"; position: number; removedBytes: number }
+  | { phase: "append"; position: number; total?: number }
+  | { phase: "sync"; position: number; hash: string };
 
-/** Whether a part of the log cannot be read. */
-export function isDamage(error: unknown): error is LogDamagedError | StoreDamagedError {
-  return error instanceof LogDamagedError || error instanceof StoreDamagedError;
+export interface BackupOptions extends Pick<ToolOptions, "signal"> {
+  /** Called from time to time. The backup waits for it. */
+  onProgress?(progress: BackupProgress): void | Promise<void>;
+  /** Whether to append later events, too, until the signal is aborted. Then that is no error. */
+  follow?: boolean;
+  /** Called with `false` and the reason if the store cannot be reached while it is followed, and with `true` once it is back. */
+  onReachable?(isReachable: boolean, reason?: string): void;
 }
 
-/** The end of the file of a backup. A torn file has only the beginning of the first event. */
-type FileEnd =
-  | { kind: "empty" }
-  | { kind: "torn"; bytes: Uint8Array }
-  | {
-    kind: "lines";
-    length: number;
-    last: Uint8Array;
-    position: number;
-    incompleteBytes: number;
-    /** Whether the last event has no line feed after it, as some editors save a file. */
-    lacksLineFeed: boolean;
-  };
+/** The end of a file that is on disk. With its position and hash, an audit checks that a log extends it. */
+export interface BackupReport {
+  position: number;
+  /** SHA-256 (hex) of the last line. */
+  hash: string;
+  /** Number of events that were appended. */
+  added: number;
+}
 
-/** An export of the log, from the first event on, in a file that only this process writes. */
-export class Backup {
-  /** In bytes, unless another program has changed the file. */
-  length = 0;
-  /** Of the last event in the file; 0 without one. */
-  position = 0;
-  hash = GENESIS_HASH;
-  /** Length of the incomplete line that {@linkcode open} removed. */
-  readonly removedBytes: number = 0;
-  /** Why the last line of the file cannot be found in the log. The hash in the next one can still prove it. */
-  damage: LogDamagedError | StoreDamagedError | undefined;
-  #application: Application;
-  #file: FileHandle;
+/** The log is damaged. The file has every line that continues it and can be read; `cause` is the damage. */
+export class IncompleteBackupError extends RefusedError {
+  readonly report: BackupReport;
 
-  private constructor(application: Application, file: FileHandle, end: FileEnd) {
-    this.#application = application;
-    this.#file = file;
-    if (end.kind === "torn") this.removedBytes = end.bytes.length;
-    if (end.kind === "lines") {
-      this.length = end.length;
-      this.position = end.position;
-      this.hash = sha256Hex(end.last);
-      this.removedBytes = end.incompleteBytes;
-    }
-  }
-
-  /**
-   * Opens a backup of a log that ends at `headPosition`, infinity if that is unknown. Removes an incomplete line at the end
-   * of the file. Rejects with `RefusedError` unless the file begins with the first event, and its last whole line is in
-   * the log, or cannot be read there.
-   */
-  static async open(
-    application: Application,
-    file: FileHandle,
-    store: Store,
-    headPosition: number,
-  ): Promise<Backup> {
-    const end = await readEnd(application, file);
-    if (end.kind === "torn") await expectFirstEvent(end.bytes, store, headPosition);
-    const backup = new Backup(application, file, end);
-    if (end.kind === "lines") {
-      await expectInLog(end, store, headPosition).catch((error) => {
-        if (!isDamage(error)) throw error;
-        backup.damage = error;
-      });
-    }
-    if (backup.removedBytes > 0) await file.truncate(backup.length);
-    if (end.kind === "lines" && end.lacksLineFeed) await file.write(Uint8Array.of(LINE_FEED));
-    await file.datasync();
-    return backup;
-  }
-
-  /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
-  async append(lines: readonly StoredLine[]): Promise<void> {
-    if (lines.length === 0) return;
-    let hash = this.hash;
-    for (const { position, line } of lines) {
-      const event = readEvent(this.#application, line);
-      if (event instanceof MalformedEventError) {
-        throw new LogDamagedError(position, `is not sound: ${event.message}`);
-      }
-      if (event.position !== position || event.previousHash !== hash) {
-        throw new LogDamagedError(position, "does not continue the line before it");
-      }
-      hash = sha256Hex(line);
-    }
-    const bytes = joinLines(lines.map(({ line }) => line));
-    try {
-      for (let offset = 0; offset < bytes.length;) {
-        offset += (await this.#file.write(bytes.subarray(offset))).bytesWritten;
-      }
-    } catch (cause) {
-      // The disk may be full. Without a part of a line, the file is a valid export.
-      await this.#file.truncate(this.length).catch(() => {});
-      this.#failWrite(cause);
-    }
-    this.length += bytes.length;
-    this.position = lines.at(-1)!.position;
-    this.hash = hash;
-  }
-
-  async sync(): Promise<void> {
-    await this.#file.datasync().catch((cause) => this.#failWrite(cause));
-  }
-
-  #failWrite(cause: unknown): never {
-    throw new Error(`Cannot write the backup after position ${this.position}`, { cause });
+  constructor(report: BackupReport, cause: Error) {
+    const { position } = report;
+    super("log_damaged", `The log is damaged, and the backup ends at position ${position}`, {
+      cause,
+    });
+    this.report = report;
   }
 }
 
-/** Rejects with `RefusedError` if the file is not an export of a log, or does not end with an event. */
-async function readEnd(application: Application, file: FileHandle): Promise<FileEnd> {
-  const { size } = await file.stat();
-  if (size === 0) return { kind: "empty" };
-  // A line and an incomplete line after it, each with a line feed before it.
-  const found = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
-  const unended = found.subarray(found.lastIndexOf(LINE_FEED) + 1);
-  // A torn line is not an event.
-  const lacksLineFeed = eventOf(application, unended) !== undefined;
-  const tail = lacksLineFeed ? Uint8Array.of(...found, LINE_FEED) : found;
-  const lastFeed = tail.lastIndexOf(LINE_FEED);
-  if (lastFeed === -1) {
-    if (size <= LINE_LIMIT_BYTES) return { kind: "torn", bytes: tail };
-    throw new RefusedError("The file is not an export of a log");
-  }
-  const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-  const firstFeed = head.indexOf(LINE_FEED);
-  const firstLine = firstFeed === -1 ? head : head.subarray(0, firstFeed);
-  refuseConverted(application, "Line 1", firstLine);
-  if (eventOf(application, firstLine)?.position !== 1) {
-    throw new RefusedError("The file does not begin with the first event of a log");
-  }
-  const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
-  const last = tail.subarray(feedBefore + 1, lastFeed);
-  refuseConverted(application, "The last line", last);
-  const event = eventOf(application, last);
-  if (event === undefined) {
-    throw new RefusedError("The file does not end with an event that this version knows");
-  }
-  const incompleteBytes = tail.length - lastFeed - 1;
-  const length = size + Number(lacksLineFeed) - incompleteBytes;
-  const { position } = event;
-  return { kind: "lines", length, last, position, incompleteBytes, lacksLineFeed };
+interface Run extends Required<Pick<BackupOptions, "follow" | "onProgress" | "onReachable">> {
+  reader: ToolStore;
+  /** The store, with retries of reads. */
+  store: Store;
+  path: string;
+  file: FileHandle;
+  backup: BackupFile;
+  signal?: AbortSignal;
 }
 
-/** Throws `RefusedError` if another program has changed a line of the file. */
-function refuseConverted(application: Application, which: string, line: Uint8Array): void {
-  const conversion = conversionOf(application, line);
-  if (conversion !== undefined) throw new RefusedError(describeConversion(conversion, which));
+/**
+ * Appends the new events of a log to a file, which must be new, empty, or an export of this log. Only one process at a time
+ * can write it. The file is created so that only its owner can read it. An aborted backup leaves whole lines; the next one
+ * continues.
+ *
+ * Rejects with `IncompleteBackupError` if the log is damaged, with `RefusedError` if the file is not of this log
+ * (`not_an_export`, `other_log`, `converted`) or was changed meanwhile (`file_changed`), and with `ToolError` if another
+ * process writes it (`file_in_use`) or the disk is full (`write_failed`).
+ */
+export async function backup(
+  log: ToolStore | StoreAt,
+  name: string,
+  options: BackupOptions = {},
+): Promise<BackupReport> {
+  const { follow = false, signal, onProgress = () => {}, onReachable = () => {} } = options;
+  signal?.throwIfAborted();
+  const path = realPath(name);
+  using reader = await openToRead(log);
+  const { application } = reader;
+  const store = patientStore(reader);
+  const { position: end, fault: headFault } = await readEndOfLog(application, store);
+  await using file = await openFile(path);
+  // Only one process at a time can write the file.
+  using lock = lockFile(path);
+  if (lock === undefined) throw new ToolError("file_in_use", `Another process writes ${path}`);
+  const backup = await BackupFile.open(application, file, store, end);
+  const { position: startedAt, removedBytes, damage } = backup;
+  await onProgress({ phase: "open", position: startedAt, removedBytes });
+  const run = { reader, store, path, file, backup, follow, signal, onProgress, onReachable };
+  const fault = headFault ?? await appendUntilFault(run, end) ?? damage;
+  if (fault !== undefined) await appendReadable(run);
+  const isSynced = follow && fault === undefined;
+  if (!isSynced) await sync(run);
+  const { position, hash } = backup;
+  const report = { position, hash, added: position - startedAt };
+  if (signal?.aborted && follow) return report;
+  signal?.throwIfAborted();
+  if (fault !== undefined) throw new IncompleteBackupError(report, fault);
+  return report;
 }
 
-/** Rejects with `RefusedError` unless the bytes are the beginning of the first event of the log. */
-async function expectFirstEvent(
-  bytes: Uint8Array,
+/** Appends the lines of a log that ends at a position, and resolves to the damage that ends this, if there is one. */
+async function appendUntilFault(run: Run, end: number): Promise<Error | undefined> {
+  try {
+    await appendLines(run, end);
+  } catch (error) {
+    if (isDamage(error)) return error;
+    throw error;
+  }
+}
+
+/** Appends the lines of a log that ends at a position. If it follows, also those that come later. */
+async function appendLines(run: Run, end: number): Promise<void> {
+  const { reader, store, path, file, backup, follow, signal, onProgress, onReachable } = run;
+  const { application, runtime } = reader;
+  if (follow) await sync(run);
+  const from = backup.position + 1;
+  const heads = new HeadReader(application, reader.store, runtime);
+  const deps = { store: reader.store, heads, runtime, reachable: onReachable };
+  const batches = follow
+    ? followLog(deps, { from, signal: signal ?? new AbortController().signal })
+    : readLog(store, { from, to: end });
+  for await (const batch of batches) {
+    // Otherwise the next run would refuse a file that was truncated and then continued.
+    await expectInPlace(path, file, backup.length);
+    await backup.append(batch);
+    const { position } = backup;
+    await onProgress({ phase: "append", position, total: follow ? undefined : end });
+    // Sync once for all events that were there at the last look at the log.
+    const isAtEnd = follow && position >= heads.latest!.head.position;
+    if (isAtEnd || follow && signal?.aborted) await sync(run);
+    if (signal?.aborted) return;
+  }
+}
+
+/** Appends every line that can be read and continues the file. */
+async function appendReadable({ reader, store, backup, signal, onProgress }: Run): Promise<void> {
+  for await (const batch of continuingLines(reader.application, store, backup)) {
+    await backup.append(batch);
+    await onProgress({ phase: "append", position: backup.position });
+    if (signal?.aborted) return;
+  }
+}
+
+/** The last position of the log; infinity, and the fault, if the head cannot be used. */
+async function readEndOfLog(
+  application: Application,
   store: Store,
-  headPosition: number,
-): Promise<void> {
-  if (headPosition === 0) {
-    const has = "The file has the beginning of an event, but the log is empty";
-    throw new RefusedError(`${has}: ${MISSING}. ${advice()}`);
+): Promise<{ position: number; fault?: Error }> {
+  try {
+    await acceptLog(application, store);
+    return { position: (await readHead(application, store)).head.position };
+  } catch (error) {
+    if (isDamage(error)) return { position: Infinity, fault: error };
+    if (!(error instanceof StoreRefusedError)) throw error;
+    const message = `The store is refused: ${error.message}`;
+    return { position: Infinity, fault: new RefusedError("store_refused", message) };
   }
-  for await (const [{ line }] of readLog(store, { from: 1, to: 1 })) {
-    if (bytesEqual(bytes, line.subarray(0, bytes.length))) return;
-  }
-  throw new RefusedError("The file does not begin with the first event of this log");
 }
 
-/** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
-async function expectInLog(
-  { last, position }: FileEnd & { kind: "lines" },
-  store: Store,
-  headPosition: number,
-): Promise<void> {
-  if (position > headPosition) {
-    const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
-    throw new RefusedError(`${ends}: ${MISSING}. ${advice()}`);
-  }
-  for await (const [{ line }] of readLog(store, { from: position, to: position })) {
-    if (bytesEqual(last, line)) return;
-  }
-  const other = `The file has another event at position ${position} than the log`;
-  throw new RefusedError(`${other}: it is of another log, or one was altered. ${advice()}`);
+async function openFile(path: string): Promise<FileHandle> {
+  // The log says who did what, so others need not read it.
+  // Appended bytes never leave a gap, even if another program truncates the file.
+  const file = await open(path, "a+", 0o600);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new ToolError("not_a_file", `${path} is not a regular file`);
 }
 
-async function read(file: FileHandle, from: number, to: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(to - from);
-  for (let offset = 0; offset < bytes.length;) {
-    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, from + offset);
-    if (bytesRead === 0) throw new RefusedError("The file became shorter while it was read");
-    offset += bytesRead;
-  }
-  return bytes;
+async function sync({ path, file, backup, onProgress }: Run): Promise<void> {
+  await backup.sync();
+  await expectInPlace(path, file, backup.length);
+  const { position, hash } = backup;
+  await onProgress({ phase: "sync", position, hash });
+}
+
+/** Rejects unless the open file still has its name, and the length that was written. */
+async function expectInPlace(path: string, file: FileHandle, length: number): Promise<void> {
+  const { dev, ino, nlink, size } = await file.stat();
+  const named = await stat(path).catch(() => undefined);
+  if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
+  throw new RefusedError(
+    "file_changed",
+    `${path} was removed, replaced or changed by another program`,
+  );
 }

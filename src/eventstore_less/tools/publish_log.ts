@@ -4,9 +4,8 @@
  */
 
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { commandName } from "../runtime/command_name.ts";
 import { Buffer } from "node:buffer";
-import { LogVerifier, messageOf } from "./verify/log_verifier.ts";
+import { LogVerifier } from "./verify/log_verifier.ts";
 import type { Application } from "../application.ts";
 import { EMPTY_ROOT, HASH_BYTES, type TreeHead } from "./published/merkle_tree.ts";
 import type { WritableFolder } from "./published/published_folder.ts";
@@ -17,6 +16,8 @@ import {
   VKEY_PATH,
 } from "./published/published_log.ts";
 import { RefusedError } from "./refused_error.ts";
+import { ToolError } from "./tool_error.ts";
+import type { Progress, Step } from "./tool_options.ts";
 import {
   encodeVerifierKey,
   openCheckpoint,
@@ -38,24 +39,24 @@ const FILES_TOGETHER = 64;
 /** Reads the lines from a position to the last one, in order. */
 export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
 
-export interface PublishOptions {
+export interface PublishDeps {
   folder: WritableFolder;
   application: Application;
   readLines: ReadLines;
   signer: Signer;
   /** Whether to publish the lines too, as entry bundles. */
   entries: boolean;
-  progress?: (verified: number) => void;
+  step?: Step<Progress<"publish">>;
 }
 
 /** Verifies the whole log, and publishes what is new. Resolves to the numbers of events. Rejects with `RefusedError`. */
-export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
-  const { folder, signer, entries } = options;
+export async function publishLog(deps: PublishDeps): Promise<[before: number, now: number]> {
+  const { folder, signer, entries } = deps;
   const vkey = encodeVerifierKey(signer);
   const previous = readPrevious(folder.read, vkey);
   expectEntries(folder.read, previous.size, entries);
   const tiles = new NewTiles(folder, entries);
-  const head = await stageTiles(options, previous, tiles);
+  const head = await stageTiles(deps, previous, tiles);
   await folder.publishStaged();
   // Without new events, the old checkpoint stays: others may have cosigned it.
   if (head.size !== previous.size) {
@@ -73,13 +74,16 @@ function expectEntries(read: ReadPublished, previousSize: number, entries: boole
   const firstBundle = tilePath("entries", 0, Math.min(previousSize, TILE_WIDTH));
   const isBundled = read(firstBundle) !== undefined;
   if (isBundled && !entries) {
-    throw new Error("The folder has entry bundles, so --entries must add the new ones");
+    throw new ToolError(
+      "entries_required",
+      "The folder has entry bundles, so the new entries must be published, too",
+    );
   }
 }
 
 /** Verifies the log, compares it with what was published, and stages the new tiles. Resolves to the head of its tree. */
 async function stageTiles(
-  { application, folder, readLines, progress }: PublishOptions,
+  { application, folder, readLines, step }: PublishDeps,
   previous: SignedCheckpoint,
   tiles: NewTiles,
 ): Promise<TreeHead> {
@@ -91,17 +95,13 @@ async function stageTiles(
     for (const line of lines) {
       const full = comparison.verify(line);
       tiles.addLine(line, full);
-      const { faults } = verifier.verify(line);
-      if (faults.length > 0) {
-        const fault = `Line ${builder.size}: ${messageOf(faults)}`;
-        throw new RefusedError(`${fault}. Run ${commandName("audit")}`);
-      }
+      verifier.expectSound(line);
     }
-    progress?.(builder.size);
+    step?.({ phase: "publish", done: builder.size });
     if (tiles.count >= FILES_TOGETHER) await tiles.stage();
   }
   comparison.end();
-  if (builder.size === 0) throw new RefusedError("The log has no events");
+  if (builder.size === 0) throw new RefusedError("log_empty", "The log has no events");
   tiles.addTiles(builder.partialTiles());
   await tiles.stage();
   return { size: builder.size, root: builder.root() };
@@ -116,11 +116,17 @@ async function replaceFile(folder: WritableFolder, path: string, text: string): 
 function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
   const { vkey: publishedVkey, note } = readSignature(read);
   if (publishedVkey !== undefined && publishedVkey.trim() !== vkey) {
-    throw new Error(`The folder was published with another key or origin: ${publishedVkey.trim()}`);
+    throw new ToolError(
+      "other_key",
+      `The folder was published with another key or origin: ${publishedVkey.trim()}`,
+    );
   }
   if (note !== undefined) return openCheckpoint(note, vkey, "The published checkpoint");
   if (publishedVkey === undefined) return { size: 0, root: EMPTY_ROOT, note: "" };
-  throw new RefusedError(`The published folder lacks its ${CHECKPOINT_PATH}; copy it back`);
+  throw new RefusedError(
+    "published_damaged",
+    `The published folder lacks its ${CHECKPOINT_PATH}; copy it back`,
+  );
 }
 
 /** The tiles that are not published yet, and the bundles of their lines. */

@@ -1,4 +1,4 @@
-/** A command could run, but refuses, and exits with 1; the message says why. */
-export class RefusedError extends Error {
-  override name = this.constructor.name;
-}
+import { ToolError } from "./tool_error.ts";
+
+/** A tool could run, but refuses what it was given: it is not sound, or does not belong together. */
+export class RefusedError extends ToolError {}

@@ -1,4 +1,5 @@
 import { audit, replay } from "../../support/tools.ts";
+import { noteAdviceOf } from "../../../scripts/audit/advice.ts";
 import { APPLICATION } from "../../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -228,7 +229,7 @@ Deno.test("A lost record of an Idempotency-Key lets a retry add again, which an 
   const readExpiringRecords = () => [];
   const first = await audit({ ...service, readExpiringRecords });
   assertEquals([first.counts, first.notes], [{ record_missing: 1 }, [note]]);
-  assert(first.noteAdvice.idempotency_key_repeated!.includes("undo one of the two"));
+  assert(noteAdviceOf(first).idempotency_key_repeated!.includes("undo one of the two"));
   await service.runtime.settle(replay(service));
   const second = await audit({ ...service, readExpiringRecords });
   assertEquals([second.sound, second.notes], [true, [note]]);

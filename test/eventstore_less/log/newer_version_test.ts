@@ -8,7 +8,7 @@ import { APPLICATION } from "../../../src/application.ts";
 import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "../../../src/eventstore_less/log/event.ts";
-import { adviceFor } from "../../../src/eventstore_less/tools/verify/advice.ts";
+import { adviceFor } from "../../../scripts/audit/advice.ts";
 import { linesOfRecords } from "../../../src/eventstore_less/tools/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";

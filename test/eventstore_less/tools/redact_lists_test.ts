@@ -3,8 +3,9 @@
 import { assertEquals } from "@std/assert";
 import { dataOf, defineApplication, defineCollection, openEventStore } from "eventstore-less";
 import { joinLines, readLog, splitLines } from "eventstore-less/parts";
-import { redacted, verifyExport } from "eventstore-less/tools";
 import { z } from "zod";
+import { redacted } from "../../../src/eventstore_less/tools/restore/redact.ts";
+import { verifyExport } from "../../../src/eventstore_less/tools/restore/verify_export.ts";
 
 const Guests = z.strictObject({
   id: z.string(),

@@ -174,7 +174,8 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
 test("audit --file: audits an export without a store, and refuses a partial one", () =>
   withSampleFile(async ({ folder, lines }) => {
     const whole = linesToBytes(lines);
-    const partial = "error: The export begins at position 10, but an audit needs all events ";
+    const partial = "error: The export begins at position 10, but an audit needs all events from " +
+      "position 1 on; make it again with deno task log, without --from\n";
     // As if the record of the first use was lost.
     const { idempotencykey } = JSON.parse(lines[32]);
     const again = lines[35].replace(JSON.parse(lines[35]).idempotencykey, idempotencykey);

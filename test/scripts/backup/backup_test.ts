@@ -6,6 +6,7 @@ import { LogDamagedError, readLog } from "../../../src/eventstore_less/log/read_
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
+import { ConvertedError } from "../../../src/eventstore_less/tools/verify/conversion.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
@@ -43,7 +44,7 @@ async function backUp({ store, head }: Sample, path: string, diskSpace = Infinit
   return backup;
 }
 
-test("Backup appends exactly the log, whatever complete or incomplete line the file ends with", async ({ sample, path }) => {
+test("BackupFile appends exactly the log, whatever complete or incomplete line the file ends with", async ({ sample, path }) => {
   const { lines } = sample;
   const whole = linesToBytes(lines);
   for (const count of [0, 1, 20, LENGTH - 1]) {
@@ -61,7 +62,7 @@ test("Backup appends exactly the log, whatever complete or incomplete line the f
   }
 });
 
-test("Backup refuses a file that is not an export of this log, and does not change it", async ({ sample, path }) => {
+test("BackupFile refuses a file that is not an export of this log, and does not change it", async ({ sample, path }) => {
   const { lines } = sample;
   const since = sample.runtime.now();
   const altered = rewritten(lines, 4, lines[4].replace("Zoë", "Max"));
@@ -87,7 +88,7 @@ test("Backup refuses a file that is not an export of this log, and does not chan
   }
 });
 
-test("Backup names the program that has changed a file, and the command that repairs it", async ({ sample, path }) => {
+test("BackupFile says how another program has changed a file", async ({ sample, path }) => {
   const { lines } = sample;
   const cases: [text: string, cause: string][] = [
     ["\n", "Line 1 is empty"],
@@ -98,15 +99,18 @@ test("Backup names the program that has changed a file, and the command that rep
   for (const [text, cause] of cases) {
     const bytes = new TextEncoder().encode(text);
     await Deno.writeFile(path, bytes);
-    const refusal =
-      `${cause}: an editor, git or PowerShell has changed the file. Keep the file, and ` +
-      "repair a copy: LC_ALL=C grep -o '{.*}' FILE > repaired.jsonl";
-    await assertRejects(() => backUp(sample, path), RefusedError, refusal);
+    const error = await assertRejects(() => backUp(sample, path), ConvertedError);
+    const message = `${cause}: an editor, git or PowerShell has changed the file`;
+    assertEquals([error.code, error.conversion, error.message], [
+      "converted",
+      "converted",
+      message,
+    ]);
     assertEquals(await Deno.readFile(path), bytes);
   }
 });
 
-test("Backup refuses a torn file if the log is empty, and does not change it", async ({ sample, path }) => {
+test("BackupFile refuses a torn file if the log is empty, and does not change it", async ({ sample, path }) => {
   const torn = linesToBytes(sample.lines).subarray(0, 20);
   await Deno.writeFile(path, torn);
   const store = await SqliteStore.open(":memory:");
@@ -117,7 +121,7 @@ test("Backup refuses a torn file if the log is empty, and does not change it", a
   assertEquals(await Deno.readFile(path), torn);
 });
 
-test("Backup refuses lines of the log that are no events, or do not continue the chain, and writes none of them", async ({ sample, path }) => {
+test("BackupFile refuses lines of the log that are no events, or do not continue the chain, and writes none of them", async ({ sample, path }) => {
   const { lines, store } = sample;
   const nine = linesToBytes(lines.slice(0, 9));
   await Deno.writeFile(path, nine);
@@ -134,7 +138,7 @@ test("Backup refuses lines of the log that are no events, or do not continue the
   }
 });
 
-test("Backup leaves only whole lines if the disk is full, says so, and continues later", async ({ sample, path }) => {
+test("BackupFile leaves only whole lines if the disk is full, says so, and continues later", async ({ sample, path }) => {
   const nine = linesToBytes(sample.lines.slice(0, 9));
   await Deno.writeFile(path, nine);
   const error = await assertRejects(() => backUp(sample, path, 3_000), Error);

@@ -1,3 +1,4 @@
+import { CHECKSUM_BYTES } from "../../../src/eventstore_less/store/checksum.ts";
 import { sha256Hex } from "eventstore-less/parts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
@@ -91,7 +92,8 @@ test("backup of a store that is not sound exits with 1, and its file has every l
     // The record of lines 34 and 35.
     const record = await store.get(logKey(35));
     const damaged = new Uint8Array(record!.value as Uint8Array);
-    const lineFeed = damaged.indexOf(10);
+    // The checksum before the lines can have such a byte, too.
+    const lineFeed = damaged.indexOf(10, CHECKSUM_BYTES);
     damaged[lineFeed - 20] ^= 1;
     const set = (key: Key, value: unknown): Mutation => ({
       type: "set",
@@ -122,6 +124,18 @@ test("backup refuses, with one line and without a change, a file that is not of 
   for (const [name, code, line] of cases) {
     await expectTaskFails(code, line, ["backup", name], temp);
     assertEquals(await Deno.readTextFile(file), "Rex\n");
+  }
+  const log = await expectTask(["log"], temp);
+  const repaired = "LC_ALL=C grep -o '{.*}' FILE > repaired.jsonl";
+  const contents: [content: string, advice: string][] = [
+    [log.replace("\n", "\r\n"), `changed the file. Keep the file, and repair a copy: ${repaired}`],
+    [log.replace('"test"', '"best"'), "one was altered. Keep the file, and run deno task audit"],
+  ];
+  for (const [content, advice] of contents) {
+    await Deno.writeTextFile(file, content);
+    const line = RegExp(`^error: .* ${RegExp.escape(advice)}\n$`);
+    await expectTaskFails(1, line, ["backup", file], temp);
+    assertEquals(await Deno.readTextFile(file), content);
   }
 });
 

@@ -2,7 +2,7 @@ import { APPLICATION } from "../../../src/application.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
 import { HeadLostError } from "../../../src/eventstore_less/log/head_reader.ts";
-import { FOLLOW_INTERVAL_MS, followLog } from "../../../scripts/cli/follow_log.ts";
+import { FOLLOW_INTERVAL_MS, followLog } from "../../../src/eventstore_less/tools/follow_log.ts";
 import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
 import { HEAD_KEY, LOG_PREFIX, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";

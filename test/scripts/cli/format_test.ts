@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { formatCounted } from "../../../src/eventstore_less/tools/format.ts";
+import { formatCounted } from "../../../scripts/cli/format.ts";
 
 Deno.test("formatCounted() names one thing in the singular, and any other number in the plural", () => {
   const shown = [0, 1, 2, 12_345].map((number) => formatCounted(number, "new event"));

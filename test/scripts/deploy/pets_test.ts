@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Command, COMMANDS, WORDS_FOR_FILES } from "../../../scripts/cli/commands.ts";
-import { versionLine } from "../../../scripts/cli/version_line.ts";
+import { versionLine } from "../../../scripts/cli/help.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";

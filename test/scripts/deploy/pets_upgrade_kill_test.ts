@@ -101,15 +101,11 @@ async function versionsFor(
   installation: Installation,
   copy: string,
 ): Promise<[name: string, project: string][]> {
-  const edits: [text: string, next: string][] = [
-    [`VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-    [`STORE_FORMAT = ${STORE_FORMAT}`, `STORE_FORMAT = ${STORE_FORMAT + 1}`],
-  ];
   if (!IS_ON_NODE) {
-    const files = ["src/settings/version.ts", "src/eventstore_less/log/store_format.ts"];
-    for (const [index, [text, next]] of edits.entries()) {
-      await edit(`${copy}/${files[index]}`, text, next);
-    }
+    const format = `STORE_FORMAT = ${STORE_FORMAT}`;
+    const nextFormat = `STORE_FORMAT = ${STORE_FORMAT + 1}`;
+    await edit(`${copy}/src/settings/version.ts`, `"${VERSION}"`, `"${NEXT_FORMAT}"`);
+    await edit(`${copy}/src/eventstore_less/log/store_format.ts`, format, nextFormat);
     return [[VERSION, ROOT], [NEXT_FORMAT, copy]];
   }
   const folders = [VERSION, NEXT_FORMAT].map((name): [string, string] => [
@@ -121,11 +117,11 @@ async function versionsFor(
     await Deno.copyFile(BUILT, `${folder}/animal-store.mjs`);
   }
   const [, [, next]] = folders;
-  for (const [text, replaced] of edits) {
-    // The build leaves out spaces.
-    const built = (it: string) => it.replaceAll(" ", "");
-    await edit(`${next}/animal-store.mjs`, built(text), built(replaced));
-  }
+  const program = `${next}/animal-store.mjs`;
+  // The build has the number in many places. The script reads this one.
+  const format = `(stores of format \${${STORE_FORMAT}}`;
+  await edit(program, format, `(stores of format ${STORE_FORMAT + 1}`);
+  await edit(program, `="${VERSION}"`, `="${NEXT_FORMAT}"`);
   return folders;
 }
 

@@ -35,7 +35,7 @@ const TO_FORMAT_BEFORE: Edit[] = [
   [HEAD_FILE, "  application: z.string(),\n", ""],
   [HEAD_FILE, "application: application.name, ...head }", "...head }"],
   [
-    "scripts/cli/version_line.ts",
+    "scripts/cli/help.ts",
     " (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})",
     "",
   ],

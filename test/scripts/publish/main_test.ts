@@ -59,6 +59,18 @@ test("publish: follows a link to the folder, keeps modes, and refuses a link wit
   assertEquals(await filesIn(dir), files);
 });
 
+test("publish: names the flag that is missing, and the command that finds the faults of a log", async (sample) => {
+  const { dir, folder, lines, publish } = sample;
+  const published = await publish(lines, dir, "--entries");
+  assertEquals(published.code, 0, published.stderr);
+  const without = await publish(lines, dir);
+  const flag = "error: The folder has entry bundles, so --entries must add the new ones\n";
+  assertEquals([without.code, without.stderr], [2, flag]);
+  const unsound = await publish(lines.with(4, "{}"), `${folder}/other`, ...ORIGIN);
+  assertEquals(unsound.code, 1);
+  assertMatch(unsound.stderr, /^error: Line 5: .*\. Run deno task audit\n$/);
+});
+
 test("publish: arguments and keys that cannot be used exit 2, and publish nothing", async (sample) => {
   const { dir, folder, key, kvPath, refuses } = sample;
   const [open, broken, link] = ["open.key", "broken.key", "link"].map((it) => `${folder}/${it}`);

@@ -1,6 +1,6 @@
 import { publishLog } from "../../support/tools.ts";
 import { generateKeyPairSync } from "node:crypto";
-import { type PublishOptions } from "../../../src/eventstore_less/tools/publish_log.ts";
+import { type PublishDeps } from "../../../src/eventstore_less/tools/publish_log.ts";
 import { WritableFolder } from "../../../src/eventstore_less/tools/published/published_folder.ts";
 
 const encoder = new TextEncoder();
@@ -15,7 +15,7 @@ export const signer = {
 export async function publish(
   dir: string,
   lines: string[],
-  options: Partial<PublishOptions> = {},
+  options: Partial<PublishDeps> = {},
 ): Promise<void> {
   const readLines = async function* (from: number) {
     for (let start = from - 1; start < lines.length; start += 100) {

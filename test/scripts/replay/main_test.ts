@@ -7,6 +7,8 @@ import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesToBytes } from "../../support/sample_log.ts";
+import { setRecord } from "../../support/set_record.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectDone } from "../../support/third_party_tools.ts";
@@ -30,7 +32,12 @@ test("replay: what an audit has found is gone after it", () =>
   }));
 
 test("replay: a log that is not sound exits 1, and the service keeps the old projections", () =>
-  withSampleFile(async ({ kvPath, store }) => {
+  withSampleFile(async ({ kvPath, lines, store }) => {
+    // The record of lines 34 and 35.
+    const altered = linesToBytes([lines[33].replace(/"time":"20/, '"time":"19'), lines[34]]);
+    await changeFile(kvPath, [setRecord(logKey(35), altered)]);
+    const unsound = /error: Line 35: its previoushash is not .* altered; run deno task audit\n$/;
+    await expectTaskFails(1, unsound, ["replay", "--grace", "0"], { kvPath });
     await changeFile(kvPath, [{ type: "delete", key: logKey(14) }]);
     const missing = /error: Position 8 of the log is missing/;
     await expectTaskFails(1, missing, ["replay", "--grace", "0"], { kvPath });

@@ -3,7 +3,7 @@ import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
-import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_verifier.ts";
+import { UnsoundError } from "../../../src/eventstore_less/tools/unsound_error.ts";
 import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
 import { ReplayOvertakenError } from "../../../src/eventstore_less/tools/guarded/replay_claim.ts";
 import { createService } from "../../../src/service.ts";

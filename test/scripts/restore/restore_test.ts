@@ -1,4 +1,4 @@
-import { audit, verifyExport } from "../../support/tools.ts";
+import { audit, restore as restoreVerified, verifyExport } from "../../support/tools.ts";
 import { encodeJson } from "eventstore-less";
 import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
@@ -11,11 +11,8 @@ import {
   readHead,
   type RestoreMark,
 } from "../../../src/eventstore_less/log/head.ts";
-import {
-  type Export,
-  restore as restoreVerified,
-} from "../../../src/eventstore_less/tools/restore/restore.ts";
-import { UnsoundError } from "../../../src/eventstore_less/tools/verify/log_verifier.ts";
+import type { Export } from "../../../src/eventstore_less/tools/tool_store.ts";
+import { UnsoundError } from "../../../src/eventstore_less/tools/unsound_error.ts";
 import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
@@ -43,21 +40,18 @@ async function restore(
   source: Export,
 ): Promise<Head> {
   const verified = await verifyExport(source);
-  await restoreVerified({ application: APPLICATION, ...deps }, source, verified);
+  await restoreVerified(deps, source, verified);
   return verified.head;
 }
 
 /** Opens an empty store. */
 const openStore = () => openSampleStore(0);
 
-Deno.test("verifyExport() says how to make a prefix of the log if lines are missing, and what --to restores", async () => {
+Deno.test("verifyExport() says that lines are missing, and up to where the export is sound", async () => {
   const verify = () => verifyExport(exportOf(LINES.toSpliced(20, 1)));
-  const { message } = await assertRejects(verify, UnsoundError);
-  assertMatch(message, /^Line 21: its sequence says position 22, but 21 was expected; /);
-  assertMatch(
-    message,
-    /no prefix of the log: make it with --to; --to 20 restores the lines before it$/,
-  );
+  const { code, message, lastSound, named } = await assertRejects(verify, UnsoundError);
+  assertMatch(message, /^Line 21: its sequence says position 22, but 21 was expected$/);
+  assertEquals([code, lastSound, named], ["log_unsound", 20, 22]);
 });
 
 Deno.test("restore() writes exactly the content that the service had written, and each pet once", async () => {
@@ -202,11 +196,7 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
   for (const lines of [LINES.slice(0, 700), sampleLog(1_400), other, ...altered]) {
     using copy = await openStore();
     const verified = await verifyExport(exportOf(LINES));
-    const restoring = restoreVerified(
-      { application: APPLICATION, ...copy },
-      exportOf(lines),
-      verified,
-    );
+    const restoring = restoreVerified(copy, exportOf(lines), verified);
     await assertRejects(() => restoring, RefusedError, "The export changed");
     if (lines === other) {
       assert((await readMark(copy.store))!.restored > 0);

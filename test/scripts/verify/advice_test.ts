@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import type { FaultKind } from "../../../src/eventstore_less/tools/verify/advice.ts";
+import type { FaultKind } from "../../../src/eventstore_less/tools/verify/findings.ts";
 import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";

@@ -10,11 +10,11 @@ import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import type { AuditOptions } from "../../../src/eventstore_less/tools/verify/log_audit.ts";
+import { adviceOf } from "../../../scripts/audit/advice.ts";
+import type { LogAuditOptions } from "../../../src/eventstore_less/tools/verify/log_audit.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
@@ -28,6 +28,7 @@ import {
 } from "../../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
+import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
@@ -100,7 +101,7 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
   const fault = { kind: "newer_line" as const, position: 15, message };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
-  assertMatch(report.advice.newer_line!, /^Upgrade the program/);
+  assertMatch(adviceOf(report, true).newer_line!, /^Upgrade the program/);
   using sample = await openSampleStore(30);
   await putLines(sample.store, lines);
   assertEquals((await audit(sample)).faults[0], fault);
@@ -242,8 +243,10 @@ testNeeding(permissions("read", "write", "net", "run"))(
   "audit() finds each record of a file that is set to expire",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const location = { kind: "file", path: kvPath, isDefault: false } as const;
-      const readExpiringRecords = expiringRecordsOf(location);
+      function* readExpiringRecords() {
+        using reader = new SqliteReader(kvPath);
+        yield* reader.expiringRecords();
+      }
       const deps = { store, runtime: systemRuntime, readExpiringRecords };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
@@ -489,7 +492,7 @@ function textOfLines(from: number, to: number): string {
   return decoder.decode(linesToBytes(LINES.slice(from - 1, to)));
 }
 
-function auditFile(lines: string[], options?: AuditOptions) {
+function auditFile(lines: string[], options?: LogAuditOptions) {
   return auditLines(splitLines(new Blob([linesToBytes(lines)]).stream()), options);
 }
 

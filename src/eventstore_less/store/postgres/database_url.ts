@@ -7,27 +7,35 @@ import { reasonOf } from "../../runtime/logger.ts";
 import { words } from "../../words.ts";
 
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
-export type SslMode = typeof SSL_MODES[number];
+export type SslMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
-const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
+const SSL_MODES: readonly SslMode[] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
+/** A server of a database. */
 export interface DatabaseHost {
   /** A name, an IP address without brackets, or the folder of a Unix socket. */
   hostname: string;
+  /** The port, also that in the name of a Unix socket. */
   port: number;
 }
 
+/** What the URL of a database says. */
 export interface DatabaseAddress {
   /** The servers, of which one is the primary. */
   hosts: DatabaseHost[];
+  /** The name of the database. */
   database: string;
+  /** The role that connects. */
   user: string;
+  /** The password in the URL, if there is one. */
   password: string | undefined;
+  /** Whether the connection is encrypted, and what is verified. */
   sslMode: SslMode;
   /** A file with the certificates of authorities, in PEM. */
   sslRootCert: string | undefined;
 }
 
+/** A database, and how to use it. */
 export interface PostgresSettings extends DatabaseAddress {
   /** A file of passwords, in the format of ~/.pgpass. Used if `password` is not set. */
   passfile: string | undefined;
@@ -40,6 +48,7 @@ export function databaseName({ hosts, database }: DatabaseAddress): string {
   return `database ${database} on ${hosts.map(hostName).join(",")}`;
 }
 
+/** The name of a server in messages: `a:5432`, or the path of its Unix socket. */
 export function hostName(host: DatabaseHost): string {
   if (isSocket(host)) return socketPath(host);
   const { hostname, port } = host;

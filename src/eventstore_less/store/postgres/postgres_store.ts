@@ -37,6 +37,7 @@ const MISSING = "0";
 /** The key of the head, which has its own table, and whether each read of it proves that the server is the primary. */
 type Head = { key: Uint8Array; strictReads: boolean };
 
+/** How to use a database. */
 export interface DatabaseOptions extends Program {
   /** Whether the tables are created in an empty database. */
   create: boolean;
@@ -45,6 +46,7 @@ export interface DatabaseOptions extends Program {
    * come from the primary.
    */
   guardKeys: readonly Key[];
+  /** Time and timers. */
   runtime: Runtime;
   /** Called after the tables were created in a database, which it names. */
   onSchemaCreated?: (database: string) => void;

@@ -24,11 +24,15 @@ const COMMIT_LAPSE_MS = 1_000;
 
 type ReadName = "get" | "list" | "snapshot";
 
+/** The surroundings of a {@linkcode ResilientStore}. */
 export interface ResilientStoreOptions {
+  /** Time and timers. */
   runtime: Runtime;
   /** The record that is read to find out whether the store answers. */
   probeKey: Key;
+  /** Logs that the store is away, and that it is back. By default, nothing does. */
   report?: Logger;
+  /** Measures the calls. By default, nothing does. */
   instrumentation?: Pick<Instrumentation, "onStoreCall">;
   /** How long failed reads are repeated, in milliseconds. By default, a read ends within {@linkcode CALL_LIMIT_MS}. */
   retryReadsMs?: number;
@@ -45,11 +49,13 @@ export class ResilientStore implements Store {
   #options: Required<ResilientStoreOptions>;
   /** The first damage of the store's file that was found. It lasts until a restore. */
   damage: StoreDamagedError | undefined;
+  /** Those of the store. */
   readonly limits: Store["limits"];
   #circuitBreaker: CircuitBreaker;
   /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
   #appliedAt = -Infinity;
 
+  /** Makes no call before the first one of its caller. */
   constructor(store: Store, options: ResilientStoreOptions) {
     const defaults = { report() {}, instrumentation: NO_INSTRUMENTATION, retryReadsMs: 0 };
     this.#options = { ...defaults, ...options };
@@ -59,8 +65,10 @@ export class ResilientStore implements Store {
     this.#circuitBreaker = new CircuitBreaker(runtime, report, (signal) => this.#probe(signal));
   }
 
+  /** Reads an entry, again if the read fails, within the limit of time. */
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
 
+  /** Lists entries, as get() reads one. */
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
@@ -71,6 +79,7 @@ export class ResilientStore implements Store {
     return this.#read("snapshot", key, () => this.#store.snapshot(keys, ranges, options));
   };
 
+  /** Commits once. */
   commit: Store["commit"] = (commit) =>
     this.#call("commit", undefined, async () => {
       // A damaged file may hide a record, so that a repeated request would write again.

@@ -10,6 +10,7 @@ import {
   type Store,
   STORE_LIMITS,
   type StoreEntry,
+  type StoreLimits,
 } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 import { damageOf } from "./sqlite_errors.ts";
@@ -39,7 +40,8 @@ const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expir
  * is the value: an audit of a damaged file must read the other records.
  */
 export class SqliteReader implements Store, Disposable {
-  readonly limits = STORE_LIMITS;
+  /** The limits of every store. */
+  readonly limits: StoreLimits = STORE_LIMITS;
   #database: DatabaseSync;
   #statements = new Map<string, StatementSync>();
 
@@ -50,15 +52,18 @@ export class SqliteReader implements Store, Disposable {
       : source;
   }
 
+  /** Reads an entry. */
   // deno-lint-ignore require-await -- the port is asynchronous
   get: Store["get"] = async (key) => this.#get(key);
 
+  /** Lists entries, in the next turn of the event loop. */
   list: Store["list"] = async (range, { limit, reverse = false }) => {
     // A scan must not keep the thread from other work until its end.
     await nextTurn();
     return this.#list(range, { limit, reverse });
   };
 
+  /** Reads records and ranges in one transaction. */
   // deno-lint-ignore require-await -- the port is asynchronous
   snapshot: Store["snapshot"] = async (keys, ranges, options) => {
     this.#statement("begin").run();
@@ -103,6 +108,7 @@ export class SqliteReader implements Store, Disposable {
     }
   }
 
+  /** Rejects with `StoreRefusedError`. */
   commit(): Promise<never> {
     return Promise.reject(new StoreRefusedError("The file was opened only for reading"));
   }
@@ -118,10 +124,12 @@ export class SqliteReader implements Store, Disposable {
     return withDamageError(() => this.#database.prepare(query).all());
   }
 
+  /** Closes the file. */
   close(): void {
     this.#database.close();
   }
 
+  /** The same as close(). */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -1,5 +1,11 @@
 import { SqliteReader } from "./sqlite_reader.ts";
-import { expectListLimit, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
+import {
+  expectListLimit,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+  type StoreLimits,
+} from "../store.ts";
 import { StoreDamagedError } from "../store_errors.ts";
 import { withCommitErrors, withReadErrors } from "./sqlite_errors.ts";
 import { FileWriter, MemoryWriter, type SqliteWriter } from "./sqlite_writer.ts";
@@ -10,7 +16,8 @@ import { FileWriter, MemoryWriter, type SqliteWriter } from "./sqlite_writer.ts"
  * which another thread makes.
  */
 export class SqliteStore implements Store {
-  readonly limits = STORE_LIMITS;
+  /** The limits of every store. */
+  readonly limits: StoreLimits = STORE_LIMITS;
   #reader: SqliteReader;
   #writer: SqliteWriter;
 
@@ -42,14 +49,17 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** Reads an entry. */
   get: Store["get"] = (key) => withReadErrors(async () => decoded(await this.#reader.get(key)));
 
+  /** Lists entries. */
   list: Store["list"] = (range, options) =>
     withReadErrors(async () => {
       expectListLimit(options);
       return (await this.#reader.list(range, options)).map(decoded);
     });
 
+  /** Reads records and ranges in one transaction. */
   snapshot: Store["snapshot"] = (keys, ranges, options) =>
     withReadErrors(async () => {
       expectListLimit(options);
@@ -57,8 +67,10 @@ export class SqliteStore implements Store {
       return { entries: entries.map(decoded), lists: lists.map((list) => list.map(decoded)) };
     });
 
+  /** Commits in the thread of the writer. Resolves when the commit is on the disk. */
   commit: Store["commit"] = (commit) => withCommitErrors(() => this.#writer.commit(commit));
 
+  /** Closes the file. */
   close(): void {
     // The connection that closes last writes the write-ahead log into the file, which a reader cannot do.
     this.#reader.close();

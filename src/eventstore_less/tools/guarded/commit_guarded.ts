@@ -2,6 +2,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { commitUntilKnown } from "../../store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../../store/resilience/resilient_store.ts";
 import type { Commit, Store, StoreEntry } from "../../store/store.ts";
+import { ToolError } from "../tool_error.ts";
 
 /**
  * Commits, and resolves to the versionstamp that the guard has then; to `undefined` if another commit changed the guard,
@@ -25,5 +26,5 @@ export async function commitGuarded(
   });
   if (outcome.state === "lost") return undefined;
   if (outcome.state === "landed") return outcome;
-  throw new Error("The store takes no commit", { cause: outcome.cause });
+  throw new ToolError("commit_failed", "The store takes no commit", { cause: outcome.cause });
 }

@@ -14,12 +14,13 @@ import { RETRY_LIMIT_MS } from "../../store/resilience/resilient_store.ts";
 import type { Mutation, Store, StoreEntry } from "../../store/store.ts";
 import type { Application } from "../../application.ts";
 import { RefusedError } from "../refused_error.ts";
+import { ToolError } from "../tool_error.ts";
 import { commitGuarded } from "./commit_guarded.ts";
 
 /** Another replay has taken the claim since. */
 export class ReplayOvertakenError extends RefusedError {
   constructor() {
-    super("Another replay was started, and continues");
+    super("replay_overtaken", "Another replay was started, and continues");
   }
 }
 
@@ -121,7 +122,10 @@ export class ReplayClaim {
 /** Pauses before another attempt on a newer head. Rejects after the deadline. */
 export async function pauseBeforeRetry(runtime: Runtime, deadline: number): Promise<void> {
   if (runtime.monotonicNow() >= deadline) {
-    throw new Error("The head changed during every attempt to update it; run the replay again");
+    throw new ToolError(
+      "head_contended",
+      "The head changed during every attempt to update it; run the replay again",
+    );
   }
   // At most 1 ms, because the instance that writes now will write again immediately.
   await sleep(runtime, runtime.random());

@@ -6,6 +6,7 @@ import { lockFile } from "../../runtime/file_lock.ts";
 import { realPath } from "../../runtime/real_path.ts";
 import { RefusedError } from "../refused_error.ts";
 import { moveIntoPlace, syncPath } from "../replace_file.ts";
+import { ToolError } from "../tool_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
 /** Folder of new files until all of them are published. */
@@ -33,7 +34,10 @@ export function readPublished(name: string): ReadPublished {
 function expectInside(folder: string, path: string): void {
   const file = `${folder}/${path}`;
   if (realPath(file) === file) return;
-  throw new RefusedError(`${path} is a symbolic link, or behind one; a published folder has none`);
+  throw new RefusedError(
+    "published_damaged",
+    `${path} is a symbolic link, or behind one; a published folder has none`,
+  );
 }
 
 /** Throws `RefusedError`, with that name, unless it is a regular file, and not longer than a published one can be. */
@@ -44,7 +48,10 @@ export function readRegularFile(path: string, name: string): Uint8Array {
 }
 
 function irregularFileError(name: string): RefusedError {
-  return new RefusedError(`${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`);
+  return new RefusedError(
+    "published_damaged",
+    `${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`,
+  );
 }
 
 /** Writes to a folder, alone. New files are staged first, so that a refused or killed run publishes nothing. */
@@ -63,7 +70,9 @@ export class WritableFolder {
     this.#readPlaced = readPublished(folder);
     this.#readStaged = readPublished(`${folder}/${STAGING}`);
     const lock = lockFile(folder);
-    if (lock === undefined) throw new Error(`Another process publishes in ${folder}`);
+    if (lock === undefined) {
+      throw new ToolError("file_in_use", `Another process publishes in ${folder}`);
+    }
     this.#lock = lock;
     this.remove(STAGING);
   }

@@ -1,8 +1,9 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { Buffer } from "node:buffer";
-import { formatCounted } from "../format.ts";
+import { eventsText } from "../events_text.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../refused_error.ts";
+import { ToolError } from "../tool_error.ts";
 import { openCheckpoint, type SignedCheckpoint } from "./signed_note.ts";
 import { type ReadPublished, type Tile, TileBuilder, TileTree } from "./tile_tree.ts";
 
@@ -18,12 +19,12 @@ export class PublishedLog {
   readonly tree: TileTree;
   #vkey: string;
 
-  /** Throws `RefusedError`, or another error if nothing is published. */
+  /** Throws `RefusedError`, or `ToolError` if nothing is published. */
   constructor(read: ReadPublished) {
     const { vkey, note } = readSignature(read);
     if (vkey === undefined || note === undefined) {
       const path = vkey === undefined ? VKEY_PATH : CHECKPOINT_PATH;
-      throw new Error(`The folder has no ${path}: nothing is published`);
+      throw new ToolError("not_published", `The folder has no ${path}: nothing is published`);
     }
     this.#vkey = vkey;
     this.checkpoint = openCheckpoint(note, vkey, "The published checkpoint");
@@ -34,14 +35,16 @@ export class PublishedLog {
   proveInclusion(line: Uint8Array, position: number): string {
     const { size, note } = this.checkpoint;
     if (position > size) {
-      const fact = `the published log has ${formatCounted(size, "event")}`;
-      throw new RefusedError(`Position ${position} is not published yet: ${fact}`);
+      const fact = `the published log has ${eventsText(size)}`;
+      throw new RefusedError("not_published", `Position ${position} is not published yet: ${fact}`);
     }
     const index = position - 1;
     const leaf = leafHash(line);
     expectPublished(leaf, index, this.tree);
     const proof = this.tree.inclusionProof(index);
-    if (!isIncluded(leaf, index, this.checkpoint, proof)) throw new RefusedError(OTHER_ROOT);
+    if (!isIncluded(leaf, index, this.checkpoint, proof)) {
+      throw new RefusedError("published_damaged", OTHER_ROOT);
+    }
     const hashes = proof.map((hash) => `${Buffer.from(hash).toString("base64")}\n`);
     return `${PROOF_FORMAT}\nindex ${index}\n${hashes.join("")}\n${note}`;
   }
@@ -54,9 +57,12 @@ export class PublishedLog {
       const proof = this.tree.consistencyProof(old.size);
       if (isConsistent(old, checkpoint, proof)) return old;
     }
-    const events = formatCounted(checkpoint.size, "event");
+    const events = eventsText(checkpoint.size);
     const sizes = `${events} does not extend the checkpoint of ${old.size}`;
-    throw new RefusedError(`The published log of ${sizes}: the history before it is another one`);
+    throw new RefusedError(
+      "published_differs",
+      `The published log of ${sizes}: the history before it is another one`,
+    );
   }
 }
 
@@ -89,7 +95,7 @@ export class PublishedComparison {
     const full = this.builder.push(leaf);
     const isLastPublished = index + 1 === size;
     if (isLastPublished && !bytesEqual(this.builder.root(), root)) {
-      throw new RefusedError(OTHER_ROOT);
+      throw new RefusedError("published_damaged", OTHER_ROOT);
     }
     return full;
   }
@@ -98,8 +104,9 @@ export class PublishedComparison {
     const { size } = this.#published;
     const end = this.builder.size;
     if (end >= size) return;
-    const published = formatCounted(size, "event");
+    const published = eventsText(size);
     throw new RefusedError(
+      "published_differs",
       `The log ends at position ${end}, but the published log has ${published}`,
     );
   }
@@ -107,5 +114,8 @@ export class PublishedComparison {
 
 function expectPublished(leaf: Uint8Array, index: number, tree: TileTree): void {
   if (bytesEqual(tree.leaf(index), leaf)) return;
-  throw new RefusedError(`Line ${index + 1} of the log is not the one that was published`);
+  throw new RefusedError(
+    "published_differs",
+    `Line ${index + 1} of the log is not the one that was published`,
+  );
 }

@@ -5,6 +5,7 @@ import { Buffer } from "node:buffer";
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { HASH_BYTES, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../refused_error.ts";
+import { ToolError } from "../tool_error.ts";
 
 /** Signature type of the specification. */
 const ED25519 = 1;
@@ -44,17 +45,23 @@ export function openCheckpoint(note: string, vkey: string, what: string): Signed
   const [text, signatures] = partsOf(note);
   const verified = signatures.map((line) => isSignedBy(key, line, text));
   if (verified.includes(false)) {
-    throw new RefusedError(`${what} has a signature by ${key.name} that is not valid`);
+    throw new RefusedError(
+      "signature_invalid",
+      `${what} has a signature by ${key.name} that is not valid`,
+    );
   }
   if (!verified.includes(true)) {
-    throw new RefusedError(`${what} is not signed by the key ${key.name}+${key.id}`);
+    throw new RefusedError(
+      "signature_invalid",
+      `${what} is not signed by the key ${key.name}+${key.id}`,
+    );
   }
   const [origin, size, encodedRoot] = text.split("\n");
   const root = Buffer.from(encodedRoot ?? "", "base64");
   const isSize = /^(0|[1-9]\d{0,14})$/.test(size);
   const isRoot = root.length === HASH_BYTES && root.toString("base64") === encodedRoot;
   if (origin !== key.name || !isSize || !isRoot) {
-    throw new RefusedError(`${what} is not one of the log ${key.name}`);
+    throw new RefusedError("published_damaged", `${what} is not one of the log ${key.name}`);
   }
   return { size: Number(size), root: new Uint8Array(root), note };
 }
@@ -84,7 +91,10 @@ export function decodeVerifierKey(vkey: string): VerifierKey {
   const isNamed = name !== undefined && isKeyName(name);
   const isEd25519 = material.length === 33 && material[0] === ED25519;
   if (!isNamed || !isEd25519 || keyId(name, material) !== id) {
-    throw new Error(`${JSON.stringify(vkey.trim())} is not the vkey of an Ed25519 key`);
+    throw new ToolError(
+      "key_invalid",
+      `${JSON.stringify(vkey.trim())} is not the vkey of an Ed25519 key`,
+    );
   }
   const x = material.subarray(1).toString("base64url");
   const publicKey = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });

@@ -90,9 +90,14 @@ export class TileTree {
     // A partial tile is removed when the full one is there, of which it is the beginning.
     const hashes = this.#read(path) ??
       this.#read(tilePath(level, index))?.subarray(0, width * HASH_BYTES);
-    if (hashes === undefined) throw new RefusedError(`The published folder lacks ${path}`);
+    if (hashes === undefined) {
+      throw new RefusedError("published_damaged", `The published folder lacks ${path}`);
+    }
     if (hashes.length !== width * HASH_BYTES) {
-      throw new RefusedError(`The published ${path} does not have ${width} hashes`);
+      throw new RefusedError(
+        "published_damaged",
+        `The published ${path} does not have ${width} hashes`,
+      );
     }
     this.#last = { level, index, hashes };
     return hashes;

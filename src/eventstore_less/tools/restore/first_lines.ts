@@ -4,7 +4,7 @@ import { joinLines } from "../../encoding/pack_lines.ts";
 import { eventOf, splitLines } from "../../log/lines.ts";
 import type { Application } from "../../application.ts";
 import { RefusedError } from "../refused_error.ts";
-import type { Export } from "./restore.ts";
+import type { Export } from "../tool_store.ts";
 
 /** Yields only the first lines of an export. */
 export async function* firstLines(source: Export, count: number): AsyncGenerator<Uint8Array> {
@@ -46,5 +46,8 @@ export async function findEndOfTime(
     }
   }
   if (end.position > 0) return end;
-  throw new RefusedError(`The first event is of ${end.laterTime}, after ${until}`);
+  throw new RefusedError(
+    "export_too_short",
+    `The first event is of ${end.laterTime}, after ${until}`,
+  );
 }

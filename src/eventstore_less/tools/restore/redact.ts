@@ -8,7 +8,8 @@ import { eventOf, splitLines } from "../../log/lines.ts";
 import type { RecordedEvent } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
 import { ERASED } from "../../log/erased.ts";
-import { changedError, type Export } from "./restore.ts";
+import type { Export } from "../tool_store.ts";
+import { changedError } from "./verify_export.ts";
 
 function personalOf({ collections, events }: Application, { type }: RecordedEvent) {
   const { collection } = events[type];

@@ -7,7 +7,7 @@
  * 3. `expected_records.ts` keeps a digest of each record that follows from the lines.
  * 4. `generation_audit.ts` judges the records of the store by these, and by the `later_events.ts`. A replay judges its
  *    new generation with it, too.
- * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
+ * 5. `findings.ts` makes the report.
  *
  * A new kind of records needs nothing here: name it in `kinds` of its collection, and make it in `project()`. If its keys
  * end in a number, no two records of the kind have the same number.
@@ -25,26 +25,22 @@ import {
   readHead,
 } from "../../log/head.ts";
 import { LINE_LIMIT_BYTES, readEvent } from "../../log/lines.ts";
-import { commandName } from "../../runtime/command_name.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
 import { formatKey } from "../../store/key_encoding.ts";
 import { scan, scanOutside } from "../../store/scan.ts";
 import type { ExpiringRecord } from "../../store/sqlite/sqlite_reader.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { StoreDamagedError } from "../../store/store_errors.ts";
 import type { Application } from "../../application.ts";
-import type { FaultKind } from "./advice.ts";
+import { ToolError } from "../tool_error.ts";
+import type { ToolStore } from "../tool_store.ts";
 import { conversionOf, CONVERTED } from "./conversion.ts";
-import { type AuditReport, Findings, type Note } from "./findings.ts";
+import { type AuditReport, type FaultKind, Findings, type Note } from "./findings.ts";
 import { GenerationAudit } from "./generation_audit.ts";
-import { type AuditOptions, LogAudit } from "./log_audit.ts";
+import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
 import type { LogVerifier } from "./log_verifier.ts";
 import { rawRecordOf } from "./readable_log.ts";
 
-export interface AuditDeps {
-  application: Application;
-  store: Store;
-  runtime: Runtime;
+export interface AuditDeps extends ToolStore {
   /** Reads the records that the store will remove; absent if it does not expose them. */
   readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
   /** Set if the file of the store is known to be damaged. */
@@ -60,7 +56,10 @@ const ONLY_LOG: Note = {
  * Audits a store, which must retry its reads, as of its head at the start. Audits only the log if that has a fault, or if
  * the head or the file cannot be used, because the other records cannot be compared then.
  */
-export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
+export async function auditStore(
+  deps: AuditDeps,
+  options: LogAuditOptions = {},
+): Promise<AuditReport> {
   const { application, store, damage } = deps;
   try {
     const findings = new Findings(application, damage);
@@ -77,7 +76,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
 async function auditOnlyLog(
   deps: AuditDeps,
   findings: Findings,
-  options: AuditOptions,
+  options: LogAuditOptions,
 ): Promise<AuditReport> {
   findings.note(ONLY_LOG);
   // The index of the times of expiry may be what is damaged.
@@ -88,14 +87,14 @@ async function auditOnlyLog(
 /** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
 export async function auditLog(
   { application, store }: Pick<AuditDeps, "application" | "store">,
-  options: AuditOptions = {},
+  options: LogAuditOptions = {},
   findings = new Findings(application),
 ): Promise<AuditReport> {
   const log = new LogAudit(application, findings, options);
   try {
     for await (const lines of linesOfRecords(store)) {
       for (const line of lines) log.verify(line);
-      options.progress?.(log.verifier.position);
+      options.step?.({ phase: "log", done: log.verifier.position });
     }
   } catch (error) {
     if (!(error instanceof StoreDamagedError)) throw error;
@@ -129,7 +128,7 @@ const FIRST_LINES = 1_000;
 export async function auditLines(
   application: Application,
   lines: AsyncIterable<Uint8Array[]>,
-  options: AuditOptions = {},
+  options: LogAuditOptions = {},
 ): Promise<AuditReport> {
   const findings = new Findings(application);
   const log = new LogAudit(application, findings, options);
@@ -160,7 +159,7 @@ export async function auditLines(
         number,
       );
     }
-    options.progress?.(log.verifier.position);
+    options.step?.({ phase: "log", done: log.verifier.position });
     const hasNewerLines = findings.counts.newer_line !== undefined;
     const isTooLong = batch.at(-1)!.length > LINE_LIMIT_BYTES;
     if (events === 0 && (isTooLong || number >= FIRST_LINES) && !hasNewerLines) break;
@@ -172,7 +171,7 @@ export async function auditLines(
     return onlyFault(application, "no_export", message);
   }
   log.end();
-  return findings.report(log.verifier.head, true);
+  return findings.report(log.verifier.head);
 }
 
 /** The report on a file whose fault explains all others. */
@@ -193,14 +192,15 @@ function refusePartial(application: Application, line: Uint8Array): void {
   if (!("position" in first) || first.position < 2) return;
   // Only the first line of a log has this hash, so its position is wrong.
   if (first.previousHash === GENESIS_HASH) return;
-  throw new Error(
+  throw new ToolError(
+    "export_partial",
     `The export begins at position ${first.position}, but an audit needs all events from ` +
-      `position 1 on; make it again with ${commandName("log")}, without --from`,
+      "position 1 on",
   );
 }
 
 /** Audits all records of a store with that head. */
-async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptions, head: Head) {
+async function auditAll(deps: AuditDeps, findings: Findings, options: LogAuditOptions, head: Head) {
   const { application } = deps;
   const log = new LogAudit(application, findings, options);
   for await (const entries of scan(deps.store, logRange(head.position))) {
@@ -208,12 +208,12 @@ async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptio
       if (isLogKey(entry.key)) log.verifyRecord(entry);
       else addForeign(findings, entry.key);
     }
-    options.progress?.(log.verifier.position, head.position);
+    options.step?.({ phase: "log", done: log.verifier.position, total: head.position });
   }
   log.end(head.position);
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
-    await auditRest(deps, findings, head, log.verifier);
+    await auditRest(deps, findings, head, log.verifier, options);
   } else findings.note(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
@@ -240,7 +240,9 @@ async function auditRest(
   findings: Findings,
   { generation, position }: Head,
   verifier: LogVerifier,
+  { step = () => {} }: LogAuditOptions,
 ): Promise<void> {
+  let judged = 0;
   const records = new GenerationAudit({
     application,
     store,
@@ -253,6 +255,8 @@ async function auditRest(
   for await (const entries of scanOutside(store, logRange(position))) {
     const served = entries.filter(({ key }) => generationOf(key) === generation);
     await records.judge(served);
+    judged += served.length;
+    step({ phase: "records", done: judged });
     const others = entries.filter(({ key }) => generationOf(key) !== generation);
     if (others.length === 0) continue;
     // This head is read after the entries, so it covers all lines that were added since the start.

@@ -1,5 +1,6 @@
 import { eventOf, readEvent } from "../../log/lines.ts";
 import type { Application } from "../../application.ts";
+import { RefusedError } from "../refused_error.ts";
 
 /** How an editor, git or PowerShell has changed an export. The cause is worded to follow "Line 1 ". */
 export interface Conversion {
@@ -39,18 +40,16 @@ function beginsWith(line: Uint8Array, bytes: readonly number[]): boolean {
   return bytes.every((byte, index) => line[index] === byte);
 }
 
-/** Says what has happened to a file, on one line, for a command that refuses it. */
-export function describeConversion({ kind, cause }: Conversion, which: string): string {
-  const command = REPAIR_COMMANDS[kind].replace("BACKUP", "FILE");
-  return `${which} ${cause}: ${CONVERTED}. Keep the file, and repair a copy: ${command}`;
+/** Another program has changed the bytes of an export. */
+export class ConvertedError extends RefusedError {
+  /** `utf16` if the file is in UTF-16; otherwise each line has its event, with other bytes around it. */
+  readonly conversion: Conversion["kind"];
+
+  /** `which` names the line. */
+  constructor({ kind, cause }: Conversion, which: string) {
+    super("converted", `${which} ${cause}: ${CONVERTED}`);
+    this.conversion = kind;
+  }
 }
 
 export const CONVERTED = "an editor, git or PowerShell has changed the file";
-
-/** A line of the log is one JSON object, so it has no bytes before the first brace and after the last one. */
-const KEEP_OBJECTS = "LC_ALL=C grep -o '{.*}'";
-
-export const REPAIR_COMMANDS = {
-  converted: `${KEEP_OBJECTS} BACKUP > repaired.jsonl`,
-  utf16: `iconv -f UTF-16 -t UTF-8 BACKUP | ${KEEP_OBJECTS} > repaired.jsonl`,
-};

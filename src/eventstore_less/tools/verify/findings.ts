@@ -1,17 +1,56 @@
-/** Collects the faults that an audit finds, and words its report. */
+/** Collects the faults that an audit finds, for its report. */
 
 import type { Head } from "../../definitions.ts";
 import type { StoreDamagedError } from "../../store/store_errors.ts";
 import type { Application } from "../../application.ts";
-import { formatCount, formatCounted } from "../format.ts";
-import {
-  adviceFor,
-  adviceForNote,
-  FAULT_KINDS,
-  type FaultKind,
-  NOTE_KINDS,
-  type NoteKind,
-} from "./advice.ts";
+
+/**
+ * The kinds of faults:
+ *
+ * - `newer_line`: a newer version wrote the line.
+ * - `file_damaged`: a part of the file of the store cannot be read.
+ * - `checkpoint`, `published`: the log does not extend the checkpoint, or the published log.
+ * - `line`, `head`: a line of the log or its head is missing or wrong.
+ * - `log_expires`: the store will delete a part of the log or the head.
+ * - `foreign_record`: another program wrote the record.
+ * - `record_missing`, `record_altered`: a record is not there or is not what the log says.
+ * - `record_extra`: no event makes the record.
+ * - `record_expires`: the store will delete the record.
+ * - `converted`, `utf16`: another program changed the bytes of the export.
+ * - `no_lines`, `no_export`: the export is empty, or is not one.
+ */
+export type FaultKind =
+  | "newer_line"
+  | "file_damaged"
+  | "checkpoint"
+  | "published"
+  | "line"
+  | "head"
+  | "log_expires"
+  | "foreign_record"
+  | "record_missing"
+  | "record_extra"
+  | "record_altered"
+  | "record_expires"
+  | "converted"
+  | "utf16"
+  | "no_lines"
+  | "no_export";
+
+/**
+ * The kinds of notes:
+ *
+ * - `idempotency_key_repeated`: the record of the first use was lost, or a clock was far behind, so a repeated request was
+ *   probably carried out twice.
+ * - `only_log_audited`: the other records could not be compared.
+ * - `replay_not_ended`: a replay is running, or was killed.
+ * - `expiry_not_audited`: the store does not expose which records expire.
+ */
+export type NoteKind =
+  | "idempotency_key_repeated"
+  | "only_log_audited"
+  | "replay_not_ended"
+  | "expiry_not_audited";
 
 /** How many faults and notes of each kind are kept; all are counted. */
 const FAULTS_KEPT_PER_KIND = 20;
@@ -30,32 +69,29 @@ export interface Note {
   message: string;
 }
 
-/** The result of an audit. It is plain data, so that `JSON.stringify()` keeps all of it. */
+/** What an audit found. */
 export interface AuditReport {
-  /** Whether the log, the head and every record that was compared are as the application wrote them. */
+  /** Whether the audit judged everything, and found no fault. */
   sound: boolean;
   /** The reason why the audit has no result, if it has none. */
   unfinished: string | undefined;
   /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
   position: number;
-  /** SHA-256 (hex) of the line at that position. */
   hash: string;
-  /** How many subjects there are, by their names in the plural: `{ invoices: 3 }`. */
+  /** The last position before the first bad line. */
+  lastSound: number;
+  /** How many subjects there are, as the collections say: `{ bookings: 3 }`. */
   summary: Record<string, number>;
   /** Number of faults of each kind. */
   counts: Partial<Record<FaultKind, number>>;
-  /** What to do about each kind of fault found, the most urgent first. */
-  advice: Partial<Record<FaultKind, string>>;
   /** Absent if no fault has a position. */
   firstBadPosition: number | undefined;
   /** The first faults of each kind, in order of their positions. */
-  faults: Fault[];
+  faults: readonly Fault[];
   /** The first notes of each kind. */
-  notes: Note[];
+  notes: readonly Note[];
   /** Number of notes of each kind. */
   noteCounts: Partial<Record<NoteKind, number>>;
-  /** What to do about each kind of note after which the operator should do something. */
-  noteAdvice: Partial<Record<NoteKind, string>>;
 }
 
 export class Findings {
@@ -99,62 +135,26 @@ export class Findings {
       "which the audit has compared";
   }
 
-  /** `isExport` is true if the lines are not those of a store. */
-  report(head: Head, isExport = false): AuditReport {
+  report(head: Head): AuditReport {
     const { position, lastHash } = head;
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
     );
     const firstLine = faults.find(({ kind }) => kind === "line")?.position ?? Infinity;
-    const lastSound = Math.min(firstLine - 1, position);
-    const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
-    const advice: Partial<Record<FaultKind, string>> = Object.fromEntries(
-      kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]),
-    );
-    const noteKinds = NOTE_KINDS.filter((kind) => this.noteCounts[kind]);
-    const noteAdvice: Partial<Record<NoteKind, string>> = Object.fromEntries(
-      noteKinds.map((kind) => [kind, adviceForNote(kind)])
-        .filter(([, advice]) => advice !== undefined),
-    );
     return {
       sound: faults.length === 0 && this.unfinished === undefined,
       unfinished: this.unfinished,
       position,
       hash: lastHash,
+      lastSound: Math.min(firstLine - 1, position),
       summary: summaryOf(this.#application, head),
       counts: this.counts,
-      advice,
       firstBadPosition: faults[0]?.position,
       faults,
       notes: this.notes,
       noteCounts: this.noteCounts,
-      noteAdvice,
     };
   }
-}
-
-/** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
-export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, unfinished, position, summary, hash, counts, faults, advice } = report;
-  const { firstBadPosition } = report;
-  const noted = describeNotes(report);
-  if (sound) {
-    const counted = [formatCounted(position, "event"), ...describeSummary(summary)].join(", ");
-    return [`Sound: ${counted}.`, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted]
-      .join("\n");
-  }
-  if (faults.length === 0) return [`No result: ${unfinished}. Audit again.`, ...noted].join("\n");
-  const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
-  const more = total - faults.length;
-  return [
-    `Not sound: ${formatCounted(total, "fault")} in ${formatCounted(position, "event")}.` +
-    (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
-    ...faults.map(({ message }) => `- ${message}`),
-    ...(more > 0 ? [`- and ${formatCount(more)} more`] : []),
-    ...(unfinished === undefined ? [] : [`${unfinished}.`]),
-    `Next: ${Object.values(advice)[0]}`,
-    ...noted,
-  ].join("\n");
 }
 
 function summaryOf(application: Application, { counts }: Head): Record<string, number> {
@@ -162,18 +162,4 @@ function summaryOf(application: Application, { counts }: Head): Record<string, n
     summaryOf?.(counts[name] ?? {})
   );
   return Object.assign({}, ...summaries);
-}
-
-function describeSummary(summary: Record<string, number>): string[] {
-  return Object.entries(summary).map(([name, number]) => formatCounted(number, name.slice(0, -1)));
-}
-
-function describeNotes({ notes, noteCounts, noteAdvice }: AuditReport): string[] {
-  const total = Object.values(noteCounts).reduce((sum, number) => sum + number, 0);
-  const more = total - notes.length;
-  return [
-    ...notes.map(({ message }) => `Note: ${message}.`),
-    ...(more > 0 ? [`Note: there are ${formatCount(more)} more of these.`] : []),
-    ...Object.values(noteAdvice),
-  ];
 }

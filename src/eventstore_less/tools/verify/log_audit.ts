@@ -5,6 +5,7 @@ import { checkedContent, CHECKSUM_BYTES } from "../../store/checksum.ts";
 import type { StoreEntry } from "../../store/store.ts";
 import { z } from "zod";
 import { RefusedError } from "../refused_error.ts";
+import type { Progress, Step } from "../tool_options.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
 import { type LineFault, LogVerifier, messageOf } from "./log_verifier.ts";
@@ -22,14 +23,16 @@ export const AuditCheckpoint: z.ZodType<AuditCheckpoint> = z.strictObject({
   hash: Sha256Hex,
 });
 
-export interface AuditOptions {
+export interface LogAuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
   checkpoint?: AuditCheckpoint;
   /** The published log, which this log must extend, too. */
   published?: Pick<PublishedLog, "checkpoint" | "tree">;
-  /** Called with the number of lines checked; `total` is unknown for a file. */
-  progress?: (done: number, total?: number) => void;
+  step?: Step<Progress<AuditPhase>>;
 }
+
+/** An audit first checks the lines of the `log`, and then its `records`, whose number is unknown. */
+export type AuditPhase = "log" | "records";
 
 /** The part of an audit that checks the log, from a store or from an export. */
 export class LogAudit {
@@ -43,7 +46,7 @@ export class LogAudit {
   constructor(
     application: Application,
     findings: Findings,
-    { checkpoint, published }: AuditOptions,
+    { checkpoint, published }: LogAuditOptions,
   ) {
     this.verifier = new LogVerifier(application);
     this.#findings = findings;

@@ -16,10 +16,7 @@ import type { Application } from "../../application.ts";
 import type { Note } from "./findings.ts";
 import { ExpectedRecords } from "./expected_records.ts";
 import { NumberTable } from "./number_table.ts";
-import { RefusedError } from "../refused_error.ts";
-
-/** The log has a fault, or a generation built from it does not match it. */
-export class UnsoundError extends RefusedError {}
+import { UnsoundError } from "../unsound_error.ts";
 
 /** How much less than a day may lie between two uses of an Idempotency-Key. Earlier versions measured it a moment later. */
 const USE_TOLERANCE_MS = 60_000;
@@ -126,12 +123,13 @@ export class LogVerifier {
     return { event, faults: this.#faults, notes: this.#notes };
   }
 
-  /** Verifies the next line. Throws `UnsoundError` if it has a fault, with `advice` at the end. */
-  expectSound(line: Uint8Array, advice = ""): RecordedLine {
-    const number = this.position + 1;
+  /** Verifies the next line. Throws `UnsoundError` if it has a fault. */
+  expectSound(line: Uint8Array): RecordedLine {
+    const lastSound = this.position;
     const { event, faults } = this.verify(line);
     if (event !== undefined && faults.length === 0) return { event, line };
-    throw new UnsoundError(`Line ${number}: ${messageOf(faults)}${advice}`);
+    const message = `Line ${lastSound + 1}: ${messageOf(faults)}`;
+    throw new UnsoundError("log_unsound", message, { lastSound, named: event?.position });
   }
 
   /**
@@ -211,6 +209,8 @@ export class LogVerifier {
     const timeMs = Date.parse(time);
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
     if (last === undefined) return;
+    const isOfSameCommand = last.position === position - 1 && last.timeMs === timeMs;
+    if (isOfSameCommand) return;
     if (timeMs >= last.timeMs + IDEMPOTENCY_LIFETIME_MS - USE_TOLERANCE_MS) return;
     this.#notes.push({
       kind: "idempotency_key_repeated",

@@ -1,14 +1,10 @@
-import type { Instance } from "eventstore-less";
-import { serviceErrorCode } from "eventstore-less";
-import {
-  backoffMs,
-  ForeignStoreError,
-  HeadLostError,
-  readLog,
-  sleep,
-  type StoredLine,
-} from "eventstore-less/parts";
-import { type Store, StoreRefusedError } from "eventstore-less/store";
+import { ForeignStoreError } from "../log/head.ts";
+import { HeadLostError, type HeadReader } from "../log/head_reader.ts";
+import { readLog, type StoredLine } from "../log/read_log.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { serviceErrorCode } from "../service_error.ts";
+import type { Store } from "../store/store.ts";
+import { StoreRefusedError } from "../store/store_errors.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
@@ -16,8 +12,11 @@ export const FOLLOW_INTERVAL_MS = 200;
 /** Errors that waiting does not end. */
 const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
 
-interface FollowDeps extends Pick<Instance, "heads" | "runtime"> {
+export interface FollowDeps {
+  /** A store with a time limit on every call. */
   store: Store;
+  heads: HeadReader;
+  runtime: Runtime;
   /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }

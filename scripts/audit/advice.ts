@@ -1,7 +1,8 @@
-/** The kinds of faults that an audit finds, and the advice for each. */
+/** The advice for each kind of fault that an audit finds. */
 
-import { commandName, newFileName } from "../../runtime/command_name.ts";
-import { REPAIR_COMMANDS } from "./conversion.ts";
+import type { AuditReport, FaultKind, NoteKind } from "eventstore-less/tools";
+import { commandName, newFileName } from "../../src/runtime/words.ts";
+import { REPAIR_COMMANDS } from "../cli/advice_on_error.ts";
 
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
 interface Fault {
@@ -84,35 +85,37 @@ type Action =
   | "cut";
 
 /** The action for each kind, the most urgent first. */
-export const FAULT_KINDS = {
+const ACTION_OF = {
   newer_line: "upgrade",
   file_damaged: "recover",
   checkpoint: "evidence",
   published: "evidence",
   line: "recover",
   head: "recover",
-  /** The store will delete a part of the log or the head. */
   log_expires: "recover",
-  /** Another program wrote the record. */
   foreign_record: "recover",
   record_missing: "replay",
-  /** No event makes the record. */
   record_extra: "replay",
   record_altered: "replay",
-  /** The store will delete the record. */
   record_expires: "replay",
-  /** Another program changed the bytes of the export. */
   converted: "repair",
   utf16: "reencode",
   no_lines: "copy",
   no_export: "copy",
-} as const satisfies Record<string, Action>;
+} as const satisfies Record<FaultKind, Action>;
 
-export type FaultKind = keyof typeof FAULT_KINDS;
+/** The advice for each kind of fault in a report, the most urgent first. */
+export function adviceOf(
+  { counts, lastSound }: Pick<AuditReport, "counts" | "lastSound">,
+  isExport: boolean,
+): Partial<Record<FaultKind, string>> {
+  const kinds = (Object.keys(ACTION_OF) as FaultKind[]).filter((kind) => counts[kind]);
+  return Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]));
+}
 
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
 export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
-  const action = isExport && kind === "line" ? actionForLine(lastSound) : FAULT_KINDS[kind];
+  const action = isExport && kind === "line" ? actionForLine(lastSound) : ACTION_OF[kind];
   return ACTIONS[action]({ kind, lastSound });
 }
 
@@ -121,20 +124,16 @@ function actionForLine(lastSound: number): Action {
   return lastSound === 0 ? "copy" : "cut";
 }
 
-/** The kinds of notes. */
-export const NOTE_KINDS = [
-  "idempotency_key_repeated",
-  "only_log_audited",
-  "replay_not_ended",
-  "expiry_not_audited",
-] as const;
-
-export type NoteKind = typeof NOTE_KINDS[number];
-
-/** The advice for notes of a kind; `undefined` if there is none. */
-export function adviceForNote(kind: NoteKind): string | undefined {
-  if (kind !== "idempotency_key_repeated") return undefined;
+/** The advice for each kind of note after which the operator should do something. */
+export function noteAdviceOf(
+  { noteCounts }: Pick<AuditReport, "noteCounts">,
+): Partial<Record<NoteKind, string>> {
+  if (!noteCounts.idempotency_key_repeated) return {};
   const look = commandName("log --from POSITION --to POSITION --pretty");
-  return "The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably " +
-    `carried out twice. Look at both events (${look}). If they say the same twice, undo one of the two.`;
+  return {
+    idempotency_key_repeated:
+      "The record of the first use was lost, or a clock was far behind, so a request that was " +
+      `sent again was probably carried out twice. Look at both events (${look}). If they say the same twice, undo one ` +
+      "of the two.",
+  };
 }

@@ -29,92 +29,26 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import type { Mutation, Store, StoreEntry } from "../../store/store.ts";
 import type { RecordedLine } from "../../definitions.ts";
 import type { Application } from "../../application.ts";
-import { formatCounted } from "../format.ts";
-import { conversionOf, describeConversion } from "../verify/conversion.ts";
-import { LogVerifier, messageOf, UnsoundError } from "../verify/log_verifier.ts";
+import { eventsText } from "../events_text.ts";
+import { ToolError } from "../tool_error.ts";
+import type { Export, ToolStore } from "../tool_store.ts";
+import type { LogVerifier } from "../verify/log_verifier.ts";
 import { commitGuarded } from "../guarded/commit_guarded.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
-import { RefusedError } from "../refused_error.ts";
-
-export interface RestoreDeps {
-  application: Application;
-  store: Store;
-  runtime: Runtime;
-}
-
-/** Each call reads the export from its first byte. */
-export type Export = () => AsyncIterable<Uint8Array>;
-
-/** Called from time to time with the number of events verified or written. */
-type Progress = (done: number) => void;
+import { changedError } from "./verify_export.ts";
 
 /** The head of a verified export, the records that it makes, and the latest time of its events. */
 type VerifiedExport = Pick<LogVerifier, "head" | "records" | "latestMs">;
-
-/** Rejects with `RefusedError`. */
-export async function verifyExport(
-  application: Application,
-  source: Export,
-  progress: Progress = () => {},
-): Promise<LogVerifier> {
-  const verifier = new LogVerifier(application);
-  for await (const lines of splitLines(source())) {
-    for (const line of lines) {
-      const { position } = verifier;
-      const { event, faults } = verifier.verify(line);
-      if (faults.length === 0) continue;
-      const number = `Line ${position + 1}`;
-      const conversion = conversionOf(application, line);
-      if (conversion !== undefined) {
-        throw new UnsoundError(describeConversion(conversion, number));
-      }
-      const fault = `${number}: ${messageOf(faults)}`;
-      throw new UnsoundError(`${fault}${adviceAfter(position, event?.position)}`);
-    }
-    progress(verifier.position);
-  }
-  if (verifier.position === 0) throw new RefusedError("The export has no lines");
-  return verifier;
-}
-
-/** The remedy for a fault in the line after a position. `next` is the position that this line names, if it can be read. */
-function adviceAfter(position: number, next = 0): string {
-  const isGap = next > position + 1;
-  const gap =
-    "; lines are missing before it, as in an export by the command log with --until or another " +
-    "flag that selects events, which is no prefix of the log: make it with --to";
-  const beginning = position === 0 ? "" : `; --to ${position} restores the lines before it`;
-  return `${isGap ? gap : ""}${beginning}`;
-}
-
-/** The error about an export that has changed since it was verified. */
-export function changedError(): RefusedError {
-  return new RefusedError("The export changed while it was read");
-}
-
-/** Verifies all lines of an export, also after faults, to tell what its beginning lacks. */
-export async function readExport(
-  application: Application,
-  source: Export,
-  progress: Progress = () => {},
-): Promise<LogVerifier> {
-  const verifier = new LogVerifier(application);
-  for await (const lines of splitLines(source())) {
-    for (const line of lines) verifier.verify(line);
-    progress(verifier.position);
-  }
-  return verifier;
-}
 
 /**
  * Restores a verified export into an empty store, which must retry its reads. Overwrites nothing in another store.
  * Rejects with `RefusedError` if the export is not the one that was verified.
  */
-export async function restore(
-  { application, store, runtime }: RestoreDeps,
+export async function writeExport(
+  { application, store, runtime }: ToolStore,
   source: Export,
   { head, records, latestMs }: VerifiedExport,
-  progress: Progress = () => {},
+  progress: (written: number) => void = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(application, store, runtime, head);
   const hasChanges = application.eventTypes.some((type) =>
@@ -167,7 +101,8 @@ async function* linesAfter(
       const event = followsHash(line, lastHash) ? eventOf(application, line) : undefined;
       if (event?.position !== position || position > head.position) throw changedError();
       if (position === restored && !bytesEqual(lastRestored, line)) {
-        throw new Error(
+        throw new ToolError(
+          "store_not_empty",
           "An earlier run restored another export than it had verified; name another store",
         );
       }
@@ -208,7 +143,10 @@ async function takeMark(application: Application, store: Store, runtime: Runtime
     const commit = { guard: { key: HEAD_KEY, versionstamp }, mutations: [...mutations, set] };
     const landed = await commitGuarded(store, runtime, commit, isOurs);
     if (landed === undefined) {
-      throw new Error("Another restore or a service has begun to write to the store");
+      throw new ToolError(
+        "store_not_empty",
+        "Another restore or a service has begun to write to the store",
+      );
     }
     versionstamp = landed.versionstamp;
   };
@@ -226,18 +164,20 @@ async function restoredIn(
   if (found === null) {
     const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
     if (isEmpty) return 0;
-    throw new Error("The store is not empty; name another");
+    throw new ToolError("store_not_empty", "The store is not empty; name another");
   }
   const record = decodeHeadRecord(application, found.value);
-  if (record.kind === "refused") throw new Error(`The store is not empty: ${record.message}`);
+  if (record.kind === "refused") {
+    throw new ToolError("store_not_empty", `The store is not empty: ${record.message}`);
+  }
   if (record.kind !== "restore_mark") {
-    throw new Error("The store already holds a log; name another");
+    throw new ToolError("store_not_empty", "The store already holds a log; name another");
   }
   const { position, lastHash, restored } = record.mark;
   if (position === head.position && lastHash === head.lastHash) return restored;
-  const events = formatCounted(position, "event");
-  throw new Error(
-    `The store holds a restore of another export, of ${events}, the last with the ` +
+  throw new ToolError(
+    "store_not_empty",
+    `The store holds a restore of another export, of ${eventsText(position)}, the last with the ` +
       `hash ${lastHash}, that was not finished`,
   );
 }
