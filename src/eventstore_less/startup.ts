@@ -6,9 +6,8 @@
  */
 
 export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
-export { HAS_DENO_KV } from "./runtime/has_deno_kv.ts";
 export { defectOf, reasonOf } from "./runtime/logger.ts";
-export { systemRuntime } from "./runtime/system_runtime.ts";
+export { HAS_DENO_KV, systemRuntime } from "./runtime/system_runtime.ts";
 export { locateStore } from "./store/locate_store.ts";
 export {
   type DatabaseAddress,

@@ -13,6 +13,10 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
+/** Whether it has Deno KV, which Deno has with `--unstable-kv`, and with it files of its own, a client of servers, and Deno Deploy. */
+export const HAS_DENO_KV: boolean =
+  (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv !== undefined;
+
 /**
  * Timers from this time on share system timers. They are limits that are rarely reached, so one system timer for each
  * would cost more than the call.

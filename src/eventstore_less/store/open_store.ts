@@ -1,5 +1,5 @@
 import { reasonOf } from "../runtime/logger.ts";
-import { HAS_DENO_KV } from "../runtime/has_deno_kv.ts";
+import { HAS_DENO_KV } from "../runtime/system_runtime.ts";
 import { openKv } from "../runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { OpenStoreError } from "./open_store_error.ts";

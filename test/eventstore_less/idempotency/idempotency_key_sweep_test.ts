@@ -220,6 +220,8 @@ Deno.test("A lost record of an Idempotency-Key lets a retry add again, which an 
     scan(service.store, { prefix: kindPrefix(1, "event_by_idempotency_key") }),
   );
   await putRecord(service.store, key, undefined);
+  // Events of one command have the same time.
+  await service.runtime.advance(1);
   assertEquals((await add()).get("idempotency-replayed"), null);
   const note = {
     kind: "idempotency_key_repeated",
