@@ -104,9 +104,12 @@ test("README: every relative link leads to a file, and every anchor to a heading
   assertEquals(broken, []);
 });
 
-test("src/README.md: each function in the life of a request is where it says", async () => {
-  const text = await Deno.readTextFile(new URL("src/README.md", ROOT));
-  const [, life] = /^## The life of a request$([^]*?)^## /m.exec(text)!;
+test("Each function in the life of a request and in the way of a command is where it says", async () => {
+  const request = await Deno.readTextFile(new URL("src/README.md", ROOT));
+  const command = await Deno.readTextFile(new URL("src/eventstore_less/internals.md", ROOT));
+  const [, ofRequest] = /^## The life of a request$([^]*?)^## /m.exec(request)!;
+  const [, ofCommand] = /^### The way of a command$([^]*?)^\*\*/m.exec(command)!;
+  const life = ofRequest + ofCommand;
   const paths = globSync("{src,scripts}/**/*.ts", { cwd: ROOT.pathname });
   const sources = await Promise.all(
     paths.map(async (path) => [path, await Deno.readTextFile(new URL(path, ROOT))] as const),
@@ -120,7 +123,7 @@ test("src/README.md: each function in the life of a request is where it says", a
     const isThere = sources.some(([path, source]) => {
       const isPlace = className === undefined
         ? path.endsWith(file)
-        : source.includes(`class ${className} `);
+        : RegExp(`class ${className}[ <]`).test(source);
       return isPlace && new RegExp(`(?:^|[ .])${method}(?:<[^(]*>)?(?:\\(|: )`, "m").test(source);
     });
     if (isThere) found++;

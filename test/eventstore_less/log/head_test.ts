@@ -126,8 +126,8 @@ function assertRefused(value: unknown, message: string) {
 }
 
 Deno.test("decodeHeadRecord() says what to do with a store of another application or format", () => {
-  const olderAdvice = "of an older version; export it with that version (deno task log > " +
-    "export.jsonl), then restore the export into a new store with this one";
+  const olderAdvice = "of an older version; export it with that version (exportLog()), " +
+    "then restore the export into a new store with this one";
   const restoreAdvice = "finish it with that version, or restore the export into a new store";
   const { storeFormat: _, ...oldMark } = MARK;
   const others: [record: object, message: string][] = [

@@ -1,6 +1,13 @@
 /** All that the engine must know of visits to a vet: their event, its records, and the rules of its history. */
 
-import { type Collection, dataOf, type EventDefinitions, type Head, type History, type RecordedLine } from "eventstore-less";
+import {
+  type Collection,
+  dataOf,
+  type EventDefinitions,
+  type Head,
+  type History,
+  type RecordedLine,
+} from "eventstore-less";
 import { Visit, type VisitEventBody } from "../../events/visit.ts";
 
 const VISIT_EVENTS: EventDefinitions<VisitEventBody> = {
