@@ -12,7 +12,7 @@ import {
 } from "./complete_collection.ts";
 import { objectEncoder } from "./encoding/object_encoder.ts";
 import { schemaMembers } from "./encoding/schema_members.ts";
-import type { Body, Collection } from "./definitions.ts";
+import type { Body, Collection, ProjectionKey } from "./definitions.ts";
 import { linePatternOf } from "./log/line_text.ts";
 
 /** What a caller gives to {@linkcode defineApplication}. */
@@ -29,6 +29,8 @@ export interface EventEntry extends CompleteEvent {
   collection: string;
   /** Whether a text is the id of a subject of the collection. */
   isId(text: string): boolean;
+  /** The keys of the records that hold the state of a subject of the collection. */
+  keysOf(id: string): readonly ProjectionKey[];
   /** The text of the data in a line, with the members in the order of the schema. */
   encode: (data: object) => string;
   /** The names of all members of the data, also of objects in it. */
@@ -77,16 +79,18 @@ export class Application<EventBody extends Body = Body> {
     this.sqlName = this.dashedName.replaceAll("-", "_");
     this.eventSource = `urn:${this.dashedName}`;
     this.collections = collections;
-    this.events = Object.fromEntries(collections.flatMap(({ name: collection, isId, events }) => {
-      return Object.entries(events).map(([type, definition]) => {
-        const schema = schemaNameOf(this.eventSource, type);
-        const versions = versionsOf(definition);
-        const encode = objectEncoder(definition.data);
-        const memberNames = new Set([...schemaMembers(definition.data)].map(([name]) => name));
-        const entry = { collection, isId, encode, memberNames, schema, versions };
-        return [type, { ...definition, ...entry }];
-      });
-    }));
+    this.events = Object.fromEntries(
+      collections.flatMap(({ name: collection, isId, keysOf, events }) => {
+        return Object.entries(events).map(([type, definition]) => {
+          const schema = schemaNameOf(this.eventSource, type);
+          const versions = versionsOf(definition);
+          const encode = objectEncoder(definition.data);
+          const memberNames = new Set([...schemaMembers(definition.data)].map(([name]) => name));
+          const entry = { collection, isId, keysOf, encode, memberNames, schema, versions };
+          return [type, { ...definition, ...entry }];
+        });
+      }),
+    );
     this.eventTypes = Object.keys(this.events);
     this.kinds = new Map(collections.flatMap(({ name: collection, kinds }) => {
       return Object.entries(kinds).map(([kind, it]) => [kind, { ...it, collection }]);

@@ -255,8 +255,9 @@ function linksOf<EventBody extends Body>(
   const known = new Map<string, number | undefined>();
   if (subject !== undefined) known.set(subject, last);
   return decided.map((body, index) => {
+    const isKnown = Object.hasOwn(application.events, body.type);
     // The log refuses the event.
-    if (!Object.hasOwn(application.events, body.type)) return undefined;
+    if (!isKnown || typeof body.data !== "object" || body.data === null) return undefined;
     const position = head.position + 1 + index;
     const changed = subjectOf(application, body);
     const predecessor = linkOf(application, body, changed, known);

@@ -24,10 +24,6 @@ export interface Words {
   auditOf(path: string): string;
   /** Follows "start it with". It makes a file the store of the service. The path is quoted for a shell. */
   serving(path: string): string;
-  /** A command of a terminal, for the tools. */
-  command(text: string): string;
-  /** The name of a new file in a command. */
-  newFile(name: string): string;
   /** The setting that names a store; `undefined` if there is none. */
   storeSetting: string | undefined;
   /** The setting that names a PostgreSQL database. */
@@ -48,8 +44,6 @@ const NEUTRAL: Words = {
     "restore the newest backup that does",
   auditOf: (path) => `run an audit of ${path}`,
   serving: (path) => `${path} as its store`,
-  command: (text) => text,
-  newFile: (name) => name,
   storeSetting: undefined,
   databaseSetting: undefined,
 };

@@ -41,8 +41,6 @@ function wordsOfEngine(): Words {
     lostHead: remedyForLostHead(),
     auditOf: (path) => `KV_PATH=${path} ${audit}`,
     serving: (path) => `KV_PATH=${path}`,
-    command: commandName,
-    newFile: newFileName,
     storeSetting: "KV_PATH",
     databaseSetting: "DATABASE_URL",
   };

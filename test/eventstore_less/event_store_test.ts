@@ -22,6 +22,7 @@ import { hmacSha256Hex } from "../../src/eventstore_less/encoding/sha256.ts";
 import { z } from "zod";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../src/eventstore_less/store/checksum.ts";
+import { StoreAwayError } from "../../src/eventstore_less/store/store_errors.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 
@@ -391,6 +392,58 @@ async function overwrite(store: Store, key: readonly (string | number)[], conten
   const value = withChecksum(key, content);
   await store.commit({ guard, mutations: [{ type: "set", key, value }] });
 }
+
+Deno.test("append() refuses the first event of a subject that exists, alone, though the command does not name it", async () => {
+  await using opened = await open();
+  const { store, runtime, faults } = opened;
+  const second = new EventStore(BOOKING_APPLICATION, faults.inner, { runtime });
+  await runtime.settle(store.append(making("A1")));
+  await runtime.settle(second.append(making("B1")));
+  const outcomes = await runtime.settle(Promise.allSettled([
+    store.append(making("C1")),
+    // Another instance has made it.
+    store.append(making("B1")),
+    store.append(making("A1", { guest: "Bob" })),
+    store.append(making("D1")),
+    second.append(making("C1", { guest: "Cem" })),
+  ]));
+  const refusals = outcomes.filter((outcome) => outcome.status === "rejected");
+  assertEquals(refusals.map(({ reason }) => [reason.code, reason.message]).sort(), [
+    ...["A1", "B1", "C1"].map((id) => [
+      "invalid_event",
+      `BookingMade must be the first event of its subject, but bookings/${id} has events already: ` +
+      "the command must name the subject and look at its last event",
+    ]),
+  ]);
+  await assertSound(opened, 4);
+  await runtime.settle(second.appender.drain());
+});
+
+Deno.test("append() of a repeated command that makes a subject is no refusal, on two instances at once", async () => {
+  await using opened = await open();
+  const { store, runtime, faults } = opened;
+  const second = new EventStore(BOOKING_APPLICATION, faults.inner, { runtime });
+  const command = { ...making("A1"), idempotency: { key: "once" } };
+  const outcomes = await runtime.settle(Promise.all(
+    [store, second, store, second].map((it) => it.append(command)),
+  ));
+  assertEquals(outcomes.filter(({ isDuplicate }) => isDuplicate).length, 3);
+  await assertSound(opened, 1);
+  await runtime.settle(second.appender.drain());
+});
+
+Deno.test("append() is tried again if the store fails while it looks whether a subject exists", async () => {
+  await using opened = await open();
+  const { store, runtime, faults } = opened;
+  let failures = 0;
+  faults.onGet = (apply, [, , kind]) => {
+    if (kind !== "booking" || failures === 2) return apply();
+    failures++;
+    return Promise.reject(new StoreAwayError("gone"));
+  };
+  const { events } = await runtime.settle(store.append(making("A1")));
+  assertEquals([events.length, failures], [1, 2]);
+});
 
 Deno.test("append() gives a repeated command the events of the first one for 24 hours, for each actor", async () => {
   await using opened = await open();

@@ -38,9 +38,6 @@ const FOREIGN = [
 /** A file of PostgreSQL's repository. */
 const PATH_OF_ANOTHER = "src/backend/utils/adt/arrayfuncs.c";
 
-/** The errors of the tools get data in place of words. */
-const NOT_YET = /^(?:tools\/|runtime\/command_name\.ts$)/;
-
 /** What is foreign in a source, with its line. */
 function foreignIn(source: string): string[] {
   return source.replace(PATH_OF_ANOTHER, "").split("\n")
@@ -58,7 +55,6 @@ testNeeding(permissions("read"))(
     const wrong: string[] = [];
     for (const file of files) {
       const source = await Deno.readTextFile(new URL(file, FOLDER));
-      if (NOT_YET.test(file)) continue;
       wrong.push(...foreignIn(source).map((found) => `${file}:${found}`));
     }
     assertEquals(wrong, []);

@@ -10,7 +10,7 @@ import { defectOf, type Logger } from "../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
-import type { StoreError } from "../store/store_errors.ts";
+import { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { type Batch, effectsOf, type Plan, planBatch, type Planned } from "./batch.ts";
@@ -19,6 +19,7 @@ import { CommandQueue } from "./command_queue.ts";
 import { CommitFailureLog } from "./commit_failure_log.ts";
 import { HeadWriter } from "./head_writer.ts";
 import { QueuedCommand } from "./queued_command.ts";
+import { takenSubjects } from "./taken_subjects.ts";
 import { Turns } from "./turns.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome, in milliseconds. */
@@ -173,10 +174,10 @@ export class Appender<EventBody extends Body = Body> {
     if (base === undefined) return "failed";
     const startedAt = this.deps.runtime.monotonicNow();
     this.#inWork = this.#waiting.take(Math.min(this.#turns.limit, this.#fit));
-    const { application, store } = this.deps;
     try {
       await this.#prepare(base);
-      const plan = planBatch(application, store.limits, base, this.#inWork);
+      const plan = await this.#plan(base);
+      if (plan === undefined) return "failed";
       this.#noteFit(plan);
       this.#noteFailedPreparation(plan);
       this.#forgetUndecided(plan);
@@ -219,6 +220,24 @@ export class Appender<EventBody extends Body = Body> {
     this.#preparing = { since: this.deps.runtime.monotonicNow(), end };
     await Promise.race([promise, Promise.all(this.#inWork.map((it) => it.preparation!.ended))]);
     this.#preparing = undefined;
+  }
+
+  /** The plan on a base; `undefined` if the store fails. Each refusal can change the events of the commands after it. */
+  async #plan(base: HeadEntry): Promise<Plan | undefined> {
+    const { application, store } = this.deps;
+    const refusals = new Map<QueuedCommand, Error>();
+    try {
+      for (;;) {
+        const plan = planBatch(application, store.limits, base, this.#inWork, refusals);
+        const taken = await takenSubjects(application, store, plan);
+        if (taken.size === 0) return plan;
+        for (const [queued, reason] of taken) refusals.set(queued, reason);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#noteFailure(error);
+      return undefined;
+    }
   }
 
   /** A plan with fewer commands than were tried shows little, because each commit also has the head and a log record. */

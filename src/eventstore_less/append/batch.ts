@@ -47,7 +47,7 @@ export interface Planned<F extends Fate = Fate> {
 }
 
 /** A command that adds events. */
-type Member = Planned<Extract<Fate, { kind: "adds" }>>;
+export type Member = Planned<Extract<Fate, { kind: "adds" }>>;
 
 /** Commands that share one commit on `base`, and the head after it. Retries send the same commit. */
 export interface Batch {
@@ -77,14 +77,18 @@ export interface Plan {
   fit?: number;
 }
 
-/** Decides the commands that are prepared on `base`, in their order. Changes none of them. */
+/** Commands that are refused for reasons that only the store shows. */
+export type Refusals = ReadonlyMap<QueuedCommand, Error>;
+
+/** Decides the commands that are prepared on `base`, in their order, but refuses some. Changes none of them. */
 export function planBatch(
   application: Application,
   limits: StoreLimits,
   base: HeadEntry,
   queued: readonly QueuedCommand[],
+  refusals: Refusals = new Map(),
 ): Plan {
-  const { planned, head } = decideAll(application, limits, base, queued);
+  const { planned, head } = decideAll(application, limits, base, queued, refusals);
   const members = planned.filter((it): it is Member => it.fate.kind === "adds");
   if (members.length === 0) return { base, planned };
   try {
@@ -119,6 +123,7 @@ function decideAll(
   limits: StoreLimits,
   base: HeadEntry,
   candidates: readonly QueuedCommand[],
+  refusals: Refusals,
 ): { planned: Planned[]; head: Head } {
   const planned: Planned[] = [];
   const head = draftOf(base.head);
@@ -136,6 +141,11 @@ function decideAll(
     const { subject, idempotencyKey, endsCommit = false } = queued.command;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
     if (isClosed || isKeyUsed || preparation.hasReadAnyOf(written)) continue;
+    const reason = refusals.get(queued);
+    if (reason !== undefined) {
+      planned.push({ queued, fate: { kind: "refused", reason } });
+      continue;
+    }
     const lastInCommit = subject === undefined ? undefined : lastEvents.get(subject);
     const lastOfSubject = lastInCommit ?? preparation.last;
     const before = { head, lastEvents };
@@ -232,9 +242,11 @@ function linesAfter(
 export function notFirstError(
   type: string,
   subject: string,
-  position: number,
+  position?: number,
 ): InvalidEventError {
-  const has = `${subject} has an event at position ${position}`;
+  const has = position === undefined
+    ? `${subject} has events already`
+    : `${subject} has an event at position ${position}`;
   return new InvalidEventError(
     `${type} must be the first event of its subject, but ${has}: the command must name the subject and look at its last event`,
   );
