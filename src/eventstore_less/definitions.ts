@@ -90,7 +90,7 @@ export interface Collection<CollectionBody extends Body = Body> {
   /**
    * The keys of the records that hold the state of a subject and name its last event; by default, the one of the first
    * kind whose keys have one element, the id. None if commands read the state in `prepare()`: their events then say their
-   * predecessor.
+   * predecessor. An event that ends a subject must leave one of these records, so that the id stays taken.
    */
   keysOf?(id: string): readonly ProjectionKey[];
   /** Whether earlier versions of format 6 wrote the counts of this collection, and no others, into the head without a name. */

@@ -870,3 +870,13 @@ Deno.test("Two applications and several stores work in one process", async () =>
     [true, 1],
   ]);
 });
+
+for (const data of [undefined, null, "text", []]) {
+  Deno.test(`append() refuses ${JSON.stringify(data)} as the data of an event`, async () => {
+    await using opened = await open();
+    const { store, runtime } = opened;
+    const decide = () => [{ type: "BookingMade", data }] as never;
+    const error = await assertRejects(() => runtime.settle(store.append({ decide })));
+    assert(error instanceof InvalidEventError, String(error));
+  });
+}
