@@ -14,8 +14,8 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { sayReachable } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { print, runCommand, say, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/table_entry.ts";
+import { operatorCommand, print, say } from "../cli/run_command.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
@@ -29,7 +29,11 @@ let isFollowing = false;
 /** Position at which the file ends; `undefined` until it is open. */
 let end: number | undefined;
 
-await runCommand(COMMANDS.backup, {
+interface Flags {
+  follow?: boolean;
+}
+
+export const command = operatorCommand<Flags>({
   refusals: [LogDamagedError, StoreDamagedError, HeadLostError],
   stop,
   interrupt() {
@@ -45,7 +49,7 @@ await runCommand(COMMANDS.backup, {
     const isOfStore = (end: string) =>
       location.kind === "file" && resolve(location.path) + end === resolve(path);
     if (FILES_OF_SQLITE.some(isOfStore)) {
-      throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
+      throw new UsageError("EXPORT must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
     isFollowing = follow;
     try {
