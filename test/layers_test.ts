@@ -147,7 +147,7 @@ rule("No files import each other in a circle, also within a folder", {
 });
 
 /** The number of modules that each loads at its start. A process that only watches others must be small. */
-const SUPERVISOR = { "scripts/start/main.ts": 28, "scripts/start/supervisor.ts": 26 };
+const SUPERVISOR = { "scripts/start/main.ts": 29, "scripts/start/supervisor.ts": 26 };
 
 rule("A supervisor loads no more modules than these", {
   moreThan: 30,

@@ -1,6 +1,7 @@
 import { STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
 import process from "node:process";
 import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
@@ -18,9 +19,11 @@ export function beginCommand(command: Command): void {
   process.exit(0);
 }
 
-/** What `--version` prints. `pets-upgrade` reads the formats in it. */
+/** What `--version` prints. The `pets-upgrade` of versions up to 7.0.0 reads the end of it. */
 export function versionLine(): string {
-  return `${NAME} ${VERSION} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
+  const commit = buildCommit();
+  const build = commit === undefined ? VERSION : `${VERSION}, commit ${commit}`;
+  return `${NAME} ${build} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
 }
 
 export function helpOf(command: Command): string {
