@@ -4,6 +4,7 @@ import { STORE_FORMAT, UPGRADED_FORMAT } from "../../../src/eventstore_less/log/
 import { END_OF_FIELDS } from "../../support/add_fields.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { until } from "../../support/until.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
 import { Installation, neverReadyAfter } from "./installation.ts";
 
@@ -308,19 +309,31 @@ test("pets-upgrade: from format 6 to 7 on one store, back into a new one with al
     }
   }));
 
-test("pets-upgrade: a build that cannot read the store gets a new one, whatever number its format has, and back", () =>
+test("pets-upgrade: a build that cannot read the store gets a new one, whatever number its format has, and so does the backup that follows", () =>
   withProjectCopy(async (next) => {
     await edit(next, TO_OTHER_HEAD);
     await using installation = await Installation.make([]);
     const { client } = await installation.serve([[VERSION, ROOT], [NEXT, next]]);
-    for (const [to, from] of [[NEXT, VERSION], [VERSION, NEXT]]) {
+    const folder = `${installation.folder}/data-backup`;
+    await Deno.mkdir(folder);
+    await installation.expect("systemctl enable animal-store-backup-follow");
+    const add = async (id: number) => {
       assertEquals((await client.add({ name: "Rex", categoryId: 1 })).status, 201);
+      await until(async () => {
+        const lines = (await Deno.readTextFile(`${folder}/log.jsonl`)).split("\n");
+        assertEquals(lines.length, id + 2);
+      }, `The backup has not animal ${id}`);
+    };
+    for (const [index, [to, from]] of [[NEXT, VERSION], [VERSION, NEXT]].entries()) {
+      await add(index + 1);
       const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
       assertEquals(code, 0, stderr);
       assertMatch(stderr, RegExp(`^The log moves into KV_PATH=\\S+. ${from} cannot read `, "m"));
       assertMatch(await installation.settings, RegExp(`^KV_PATH=.*pets-${to}-.*$`, "m"));
     }
-    assertEquals(await client.listIds(), [2, 1]);
+    await add(3);
+    assertEquals(await client.listIds(), [3, 2, 1]);
+    await installation.expect(`pets audit --file ${folder}/log.jsonl`);
   }));
 
 testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
