@@ -2,8 +2,9 @@
 
 import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
-import { COMMANDS, STORE } from "../scripts/cli/commands.ts";
-import { VARIABLES } from "../src/settings/variables.ts";
+import { COMMANDS } from "../scripts/commands.ts";
+import { STORE_VARIABLES } from "../src/settings/variables.ts";
+import { withCommands } from "./command_tasks.ts";
 import { MUTANTS } from "./sim/mutants.ts";
 import { permissions, testNeeding } from "./support/test_needing.ts";
 import { run } from "./support/third_party_tools.ts";
@@ -14,43 +15,29 @@ const LOCKS = ["deno.lock", "test/deno.lock"];
 /** Tests and measurements may do everything. */
 const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|pack|ok)$/;
 
-/** The variables that Deno itself reads. */
-const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
 const readJson = async (file: string) => JSON.parse(await read(file));
 
 const test = testNeeding(permissions("read"));
 
-test("The service may read every variable of the table, a command those of the store, and neither another one", async () => {
-  const { permissions: { service, command } } = await readJson("deno.json");
-  const names = Object.keys(VARIABLES).filter((name) => !VARIABLES_OF_DENO.includes(name));
-  assertEquals(service.env.allow.toSorted(), names.sort());
-  assertEquals(command.env.allow.toSorted(), [...STORE, "CALLED_AS"].sort());
+test("deno.json has the tasks and the permissions that follow from the table of commands", async () => {
+  const text = await read("deno.json");
+  const remedy = "run deno run --allow-read --allow-write test/command_tasks.ts";
+  assertEquals(text, withCommands(text), remedy);
+  const spoilt = text.replace("-P=command", "-P=service").replace('"READS",', "");
+  assertEquals(withCommands(spoilt), text);
+});
+
+test("A command has the permissions of the service, without those for variables that are not of the store", async () => {
+  const { permissions: { service, command }, tasks } = await readJson("deno.json");
   // pg reads these on its own. They are hidden, so that only our settings count.
   const ignored = ["BINARY", "CLIENT_ENCODING", "OPTIONS", "REPLICATION", "SSLNEGOTIATION"];
   assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
   assertEquals(command.env.ignore, service.env.ignore);
   assertEquals(command.write, service.write);
-});
-
-test("The tasks are the commands, with the permissions of their sets, and tests", async () => {
-  const { tasks } = await readJson("deno.json");
-  const own = Object.entries(tasks).filter(([task]) => !UNLIMITED_TASKS.test(task));
-  const run = "deno run -q --no-prompt";
-  // A command that reads the whole log makes much garbage, so its young generation may be larger. Its heap stays small.
-  const flags = "-P=command --v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
-  const several = `test -n "$PROCESSES" && test "$PROCESSES" != 1`;
-  const permissions = `$(${several} && echo -P=supervisor || echo -P=service)`;
-  const special: Record<string, string> = {
-    start: `${run} ${permissions} scripts/start/main.ts`,
-    dev: `${run} -P=dev scripts/dev/main.ts`,
-  };
-  const expected = Object.entries(COMMANDS).map(([name, { title }]) => [name, {
-    description: title,
-    command: special[name] ?? `${run} ${flags} scripts/${name}/main.ts`,
-  }]);
-  assertEquals(Object.fromEntries(own), Object.fromEntries(expected));
+  assertEquals(command.env.allow, [...STORE_VARIABLES, "CALLED_AS"]);
+  const others = Object.keys(tasks).filter((name) => !UNLIMITED_TASKS.test(name));
+  assertEquals(others, Object.keys(COMMANDS));
 });
 
 test("Each promise of test/README.md leads to tests and to a mutant that exist", async () => {

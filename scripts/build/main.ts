@@ -50,15 +50,14 @@ installPackages();
 const esbuild = await import(ESBUILD);
 await esbuild.build({
   absWorkingDir: ROOT,
-  entryPoints: ["scripts/node/main.ts"],
+  entryPoints: ["scripts/main.ts"],
   outfile: PROGRAM,
   bundle: true,
   platform: "node",
   format: "esm",
   target: "node20",
   banner: { js: BANNER },
-  // In one file, it would be true in each module, and each command would run.
-  define: { "import.meta.main": "false", BUILD_COMMIT: commitAsCode() },
+  define: { BUILD_COMMIT: commitAsCode() },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: "none",

@@ -1,23 +1,13 @@
-import { STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
-import process from "node:process";
-import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
+/** The texts of `--help` and `--version`. */
+
+import { HAS_DENO_KV, STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
 import { buildCommit } from "this-runtime/build_commit.ts";
-import { readCaller } from "../../src/settings/config.ts";
-import { VARIABLES } from "../../src/settings/variables.ts";
+import { commandName } from "../../src/runtime/words.ts";
+import { STORE_VARIABLES, type Variable, VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
-import { type Command, STORE } from "./commands.ts";
+import type { Command } from "./command.ts";
 
 const WIDTH = 100;
-
-/** Settles how commands are called, and exits if the arguments ask for help or the version. Each command begins with it. */
-export function beginCommand(command: Command): void {
-  callCommandsBy(readCaller());
-  const args = process.argv.slice(2);
-  const isHelp = args.includes("--help") || args.includes("-h");
-  if (!isHelp && !args.includes("--version")) return;
-  console.log(isHelp ? helpOf(command) : versionLine());
-  process.exit(0);
-}
 
 /** What `--version` prints. The `pets-upgrade` of versions up to 7.0.0 reads the end of it. */
 export function versionLine(): string {
@@ -26,13 +16,28 @@ export function versionLine(): string {
   return `${NAME} ${build} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
 }
 
+/** Lists the commands of operators with their titles. `dev` is for developers. */
+export function commandList(table: Record<string, Command>): string {
+  const commands = Object.entries(table).filter(([name]) => name !== "dev");
+  const rows = commands.map(([name, { title }]) => [name, title]);
+  return `${NAME} ${VERSION}
+
+  ${commandName("COMMAND [ARGUMENTS]")}
+
+${columns(rows)}
+
+Each command has --help.`;
+}
+
 export function helpOf(command: Command): string {
-  const { title, details = "", usage, flags = {}, variables = STORE } = command;
+  const { title, details = "", usage, flags = {}, variables = STORE_VARIABLES } = command;
   const { examples = () => [], refusal, noResult } = command;
   const lines = [...usage.map(commandName), ...examples()];
   const defaults: Record<string, string | undefined> = command.defaults ?? {};
-  const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
-    .filter(([name]) => (variables as string[]).includes(name))
+  const described = Object.entries<Variable>(VARIABLES)
+    .filter(([name, { needsDeno }]) =>
+      (variables as string[]).includes(name) && (HAS_DENO_KV || !needsDeno)
+    )
     .map(([name, it]) => {
       const byDefault = defaults[name] ?? it.default;
       return [name, it.meaning + (byDefault === undefined ? "" : ` (default: ${byDefault})`)];

@@ -1,4 +1,4 @@
-/** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
+/** Runs an operator's command: reports an error on one line, and sets the exit code. */
 
 import { EventStore, type StoreOf } from "eventstore-less";
 import { acceptLog, GUARD_KEYS } from "eventstore-less/parts";
@@ -7,15 +7,12 @@ import { isMissingFile, type OpenOptions, openStore, type Store } from "eventsto
 import { RefusedError, type ToolStore } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { writeStdout } from "this-runtime/stdio.ts";
-import { expectFullName } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { adviceOnError } from "./advice_on_error.ts";
-import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
+import type { Command, Parsed, RunCommand } from "./command.ts";
 import { configuredStore } from "./configured_store.ts";
-import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
 
 /** Exit codes of commands. Deno itself exits with 1 if it cannot load a program. If a signal interrupts a command, the code is 128 and the signal's number. */
@@ -24,12 +21,9 @@ export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN, noResult:
 /** The command could run, but refuses: exit code 1. */
 export class CommandRefusedError extends Error {}
 
-/** The arguments are wrong; the message says what to write instead. */
-export class UsageError extends Error {}
-
-export interface CommandActions<C extends Command> {
+export interface CommandActions<Flags> {
   /** Resolves to the exit code, by default 0. */
-  run(values: FlagValues<C>, positionals: string[]): Promise<number | void>;
+  run(flags: Flags, positionals: string[], usage: Command["usage"]): Promise<number | void>;
   /** The errors by which `run` refuses, besides `CommandRefusedError` and `RefusedError`. */
   refusals?: (abstract new (...args: never[]) => Error)[];
   /** What an operator can do about an error, to follow its message. By default, {@linkcode adviceOnError}. */
@@ -42,28 +36,33 @@ export interface CommandActions<C extends Command> {
   stop?: AbortController;
 }
 
-export async function runCommand<const C extends Command>(
-  command: C,
-  actions: CommandActions<C>,
+/** The function of a command, for the table. */
+export function operatorCommand<Flags>(actions: CommandActions<Flags>): RunCommand<Flags> {
+  return (parse) => runCommand(parse, actions);
+}
+
+async function runCommand<Flags>(
+  parse: () => Parsed<Flags>,
+  actions: CommandActions<Flags>,
 ): Promise<never> {
   const { run, refusals = [], adviceOn = adviceOnError, interrupt, stop } = actions;
-  beginCommand(command);
+  // A command does not fail if the reader of its standard error has ended.
+  process.stderr.on("error", () => {});
   process.on("uncaughtException", exitAfterDefect);
   const endInterrupted = (code: number) => {
     say(interrupt!());
     process.exit(actions.endsBySignal?.() ? EXIT.done : code);
   };
   try {
-    const { values, positionals } = parse(command);
+    const { flags, positionals, usage } = parse();
     if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
-    const code = await run(values as FlagValues<C>, positionals);
+    const code = await run(flags, positionals, usage);
     if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
     process.exit(code ?? EXIT.done);
   } catch (error) {
     const isStopped = stop !== undefined && stop.signal.aborted && error === stop.signal.reason;
     if (isStopped) endInterrupted(stop.signal.reason);
-    const advice = error instanceof UsageError ? "; see --help" : adviceOn(error);
-    printError(`${reasonOf(error)}${advice}`);
+    printError(`${reasonOf(error)}${adviceOn(error)}`);
     const isRefused = [CommandRefusedError, RefusedError, ...refusals].some((it) =>
       error instanceof it
     );
@@ -166,22 +165,4 @@ export async function write(bytes: Uint8Array): Promise<boolean> {
     if ((error as { code?: string }).code === "EPIPE") return false;
     throw error;
   }
-}
-
-function parse(command: Command) {
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ options: optionsOf(command), allowPositionals: true });
-  } catch (error) {
-    // The first sentence names the fault; the others explain how an argument can begin with a dash.
-    const [fault] = (error as Error).message.split(/\.\s/);
-    const need = "needs a value that does not begin with a dash";
-    throw new UsageError(fault.replace("argument is ambiguous", need));
-  }
-  const unexpected = parsed.positionals[command.positionals?.length ?? 0];
-  if (unexpected !== undefined) {
-    throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
-  }
-  for (const name of fileNamesIn(command, parsed)) expectFullName(name);
-  return parsed;
 }

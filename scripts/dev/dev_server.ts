@@ -11,7 +11,7 @@ import {
 import { isMissingFile } from "eventstore-less/store";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { parseArgs } from "node:util";
+import process from "node:process";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { callCommandsBy, commandName } from "../../src/runtime/words.ts";
 import {
@@ -28,15 +28,15 @@ import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
-import { COMMANDS, optionsOf } from "../cli/commands.ts";
 import { findPort } from "../cli/find_port.ts";
+import type { DevFlags } from "./command.ts";
 
 const LABEL = `development (${commandName("dev")})`;
 
 /** Number of sample pets that are added at once. */
 const WAVE = 500;
 
-const { values: { reset, seed = "0" } } = parseArgs({ options: optionsOf(COMMANDS.dev) });
+const { reset, seed = "0" }: DevFlags = JSON.parse(process.argv[2]);
 
 endWithParent();
 callCommandsBy(undefined);

@@ -4,16 +4,20 @@ import type { StoredLine } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { API_KEYS } from "../../src/keys/api_keys.ts";
 import { expectSubject, parseTime, wrongFormError } from "../cli/flag_values.ts";
-import { UsageError } from "../cli/run_command.ts";
-import type { COMMANDS, FlagValues } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+
+/** The flags that select events. */
+export interface EventFlags {
+  "type"?: string[];
+  "subject"?: string;
+  "actor"?: string;
+  "since"?: string;
+  "until"?: string;
+  "no-keys"?: boolean;
+}
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
-export function eventFilter(
-  flags: Pick<
-    FlagValues<typeof COMMANDS.log>,
-    "type" | "subject" | "actor" | "since" | "until" | "no-keys"
-  >,
-) {
+export function eventFilter(flags: EventFlags) {
   const { type: types, subject, actor, "no-keys": isWithoutKeys = false } = flags;
   for (const type of types ?? []) {
     if ((APPLICATION.eventTypes as string[]).includes(type)) continue;

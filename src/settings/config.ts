@@ -10,7 +10,12 @@ import {
 import { isAbsolute } from "node:path";
 import process from "node:process";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
-import { DEV_DEFAULTS, type VariableName, VARIABLES } from "./variables.ts";
+import {
+  DEV_DEFAULTS,
+  type InternalVariableName,
+  type VariableName,
+  VARIABLES,
+} from "./variables.ts";
 
 const PORT_MAX = 65_535;
 
@@ -288,6 +293,6 @@ function readAs<T>(
 }
 
 /** Reads a variable. An empty variable counts as unset. */
-function read(name: VariableName): string | undefined {
+function read(name: VariableName | InternalVariableName): string | undefined {
   return process.env[name] || undefined;
 }

@@ -5,7 +5,9 @@
  */
 
 import { pathToFileURL } from "node:url";
-import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
+import { parseArguments, UsageError } from "../../scripts/cli/command.ts";
+import { helpOf } from "../../scripts/cli/help.ts";
+import { EXIT, operatorCommand } from "../../scripts/cli/run_command.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
 import { type Checkout, fillByCheckout, ROOT, startService } from "./processes.ts";
@@ -27,7 +29,7 @@ const BENCH = {
     "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
   variables: [],
-  exits: "0 done, 1 a response was an error, 2 could not run",
+  refusal: "a response was an error",
 } as const;
 
 interface Options {
@@ -42,7 +44,16 @@ interface Options {
 /** A value of this checkout and of the other one. */
 type Pair<T> = [own: T, other: T];
 
-await runCommand(BENCH, {
+interface Flags {
+  against?: string;
+  rounds?: string;
+  seconds?: string;
+  pets?: string;
+  events?: string;
+  only?: string;
+}
+
+const bench = operatorCommand<Flags>({
   async run(
     {
       against = ".",
@@ -74,6 +85,9 @@ await runCommand(BENCH, {
     return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
+
+if (Deno.args.includes("--help")) console.log(helpOf(BENCH));
+else await bench(() => parseArguments(BENCH, Deno.args));
 
 function checkoutAt(against: string): Checkout {
   if (against === "node") return { root: ROOT, isOnNode: true };

@@ -50,7 +50,7 @@ async function runCommand(
 ): Promise<CommandRun> {
   const cpuBefore = cpuMs(Deno.pid, "children");
   const start = performance.now();
-  const program = programOf(checkout, `scripts/${name}/main.ts`, name);
+  const program = programOf(checkout, name);
   const process = new Deno.Command("sh", {
     args: ["-c", 'exec "$@" >"$OUTPUT"', "sh", ...program, ...args],
     cwd: checkout.root,

@@ -1,5 +1,6 @@
 /** Services under measurement, each in its own process. */
 
+import { existsSync } from "node:fs";
 import { BUILT, NODE } from "../support/programs.ts";
 import { readLines } from "../support/service_process.ts";
 import { expectDone } from "../support/third_party_tools.ts";
@@ -19,10 +20,13 @@ export interface Checkout {
   isOnNode?: boolean;
 }
 
-/** The program and the arguments that run a module of a checkout, or the command of that name on Node. */
-export function programOf({ isOnNode = false }: Checkout, module: string, name: string): string[] {
+/** The program and the arguments that run a command of a checkout. */
+export function programOf({ root, isOnNode = false }: Checkout, name: string): string[] {
   if (isOnNode) return [NODE, BUILT, name];
-  return [Deno.execPath(), "run", "--quiet", "--no-check", "--allow-all", module];
+  // An older checkout has a program for each command.
+  const hasOneProgram = existsSync(new URL("scripts/main.ts", root));
+  const program = hasOneProgram ? ["scripts/main.ts", name] : [`scripts/${name}/main.ts`];
+  return [Deno.execPath(), "run", "--quiet", "--no-check", "--allow-all", ...program];
 }
 
 /** The folder of this checkout. */
@@ -50,7 +54,7 @@ export async function startService(
   checkout: Checkout,
   env: Record<string, string> = {},
 ): Promise<ServerProcess> {
-  const [program, ...args] = programOf(checkout, "src/main.ts", "start");
+  const [program, ...args] = programOf(checkout, "start");
   const process = new Deno.Command(program, {
     args,
     cwd: checkout.root,

@@ -2,7 +2,7 @@
 
 import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
-import { COMMANDS } from "../../scripts/cli/commands.ts";
+import { COMMANDS } from "../../scripts/commands.ts";
 import { LogDamagedError } from "../../src/eventstore_less/log/read_log.ts";
 import { OpenStoreError } from "../../src/eventstore_less/store/open_store_error.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import type { StoreLocation } from "../../src/eventstore_less/store/store_location.ts";
 import { setWords, words } from "../../src/eventstore_less/words.ts";
 import { callCommandsBy } from "../../src/runtime/words.ts";
-import { VARIABLES } from "../../src/settings/variables.ts";
+import { INTERNAL_VARIABLES, VARIABLES } from "../../src/settings/variables.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const FOLDER = new URL("../../src/eventstore_less/", import.meta.url);
@@ -21,9 +21,10 @@ const FOLDER = new URL("../../src/eventstore_less/", import.meta.url);
 /** Words that everybody uses, and the variables that a package of the engine reads. */
 const OF_EVERYBODY = /^(PORT|HOST|DENO_\w+)$/;
 
-const variables = Object.keys(VARIABLES).filter((name) => !OF_EVERYBODY.test(name));
+const variables = [...Object.keys(VARIABLES), ...Object.keys(INTERNAL_VARIABLES)]
+  .filter((name) => !OF_EVERYBODY.test(name));
 const flags = Object.values(COMMANDS)
-  .flatMap((command) => Object.keys("flags" in command ? command.flags : {}))
+  .flatMap((command) => Object.keys(command.flags ?? {}))
   .map((flag) => flag.split(" ")[0]);
 
 /** What only the animal store or its repository has. */

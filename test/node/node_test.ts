@@ -5,7 +5,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { COMMANDS } from "../../scripts/cli/commands.ts";
+import { COMMANDS } from "../../scripts/commands.ts";
 import { versionLine } from "../../scripts/cli/help.ts";
 import { freePort } from "../support/free_port.ts";
 import { startOn, startOnNode } from "../support/node_service.ts";

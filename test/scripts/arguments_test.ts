@@ -1,11 +1,14 @@
 /** The common part of all commands: help, version and the refusal of wrong arguments and stores. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Command, type CommandName, COMMANDS, STORE } from "../../scripts/cli/commands.ts";
+import type { Command } from "../../scripts/cli/command.ts";
+import { type CommandName, COMMANDS } from "../../scripts/commands.ts";
 import { helpOf } from "../../scripts/cli/help.ts";
+import { STORE_VARIABLES } from "../../src/settings/variables.ts";
 import { GRACE_MS } from "../../src/eventstore_less/tools/rebuild.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
-import { runTask } from "../support/run_task.ts";
+import { BARE_PROGRAM } from "../support/programs.ts";
+import { outcomeOf, runTask } from "../support/run_task.ts";
 import { buildCommit } from "this-runtime/build_commit.ts";
 import { run } from "../support/third_party_tools.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -28,7 +31,7 @@ const ALL = Object.entries<Command>(COMMANDS);
 
 Deno.test("The help of each command names its flags, arguments, variables and exit codes", () => {
   for (const [name, command] of ALL) {
-    const { title, usage, flags = {}, positionals = [], variables = STORE } = command;
+    const { title, usage, flags = {}, positionals = [], variables = STORE_VARIABLES } = command;
     const flagNames = Object.keys(flags).map((flag) => flag.split(" ")[0]);
     const forms = usage.join("\n");
     for (const word of [...flagNames, ...positionals.filter((word) => word !== "ACTION")]) {
@@ -46,7 +49,7 @@ Deno.test("The help of each command names its flags, arguments, variables and ex
   const ofDev = helpOf(COMMANDS.dev);
   assertMatch(ofDev, /^ {2}HOST +address to listen on \(default: 127\.0\.0\.1\)$/m);
   assert(!ofDev.includes("0.0.0.0"));
-  assertMatch(COMMANDS.replay.flags["--grace SECONDS"], RegExp(`default: ${GRACE_MS / 1_000}\\)`));
+  assertMatch(COMMANDS.replay.flags!["--grace SECONDS"], RegExp(`default: ${GRACE_MS / 1_000}\\)`));
 });
 
 test("Each command prints its help, reads only its variables, and exits with 2 and one line if it cannot open the store", async () => {
@@ -57,7 +60,7 @@ test("Each command prints its help, reads only its variables, and exits with 2 a
     if (name === "schema") continue;
     const { code, errors, variables } = await runRecorded(name, OPENING[name as CommandName]);
     assertEquals([name, code, errors.length], [name, 2, 1], errors.join("\n"));
-    const expected: string[] = [...command.variables ?? STORE, "CALLED_AS"];
+    const expected: string[] = [...command.variables ?? STORE_VARIABLES, "CALLED_AS"];
     assert(variables.length > 0);
     assertEquals(variables.filter((it) => !expected.includes(it)), [], name);
   }
@@ -83,12 +86,35 @@ test("The version gets one line, and so does a wrong flag or argument, which poi
   }
 });
 
+test("The program lists its commands with their titles, and refuses another name with one line", async () => {
+  const [program, ...args] = BARE_PROGRAM;
+  const bare = (...more: string[]) => {
+    return outcomeOf(new Deno.Command(program, { args: [...args, ...more], cwd: ROOT }));
+  };
+  const list = await bare();
+  assertEquals([list.code, list.stderr], [0, ""]);
+  assertEquals(await bare("--help"), list);
+  assertEquals(await bare("-h"), list);
+  for (const [name, { title }] of ALL) {
+    assertEquals(list.stdout.includes(`  ${name.padEnd(7)}   ${title}\n`), name !== "dev", name);
+  }
+  assertEquals(await bare("--version"), await runTask(["log", "--version"], NO_STORE));
+  for (const name of ["feed", "constructor", "--all"]) {
+    const stderr = `error: Unknown command ${JSON.stringify(name)}; see --help\n`;
+    assertEquals(await bare(name, "--help"), { code: 2, stdout: "", stderr });
+  }
+});
+
 /** Runs a command, and resolves to its errors and to the names of the variables that it may read, and does read. */
 async function runRecorded(name: string, args: string[] = []) {
   const preload = ["run", "--quiet", "--allow-all", "--preload", "test/scripts/record_env.ts"];
   const env = { KV_PATH: NO_STORE.kvPath, PORT: "0" };
-  const module = `scripts/${name}/main.ts`;
-  const { code, output } = await run(Deno.execPath(), [...preload, module, ...args], {
+  const { code, output } = await run(Deno.execPath(), [
+    ...preload,
+    "scripts/main.ts",
+    name,
+    ...args,
+  ], {
     cwd: ROOT,
     env,
   });

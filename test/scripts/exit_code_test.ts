@@ -13,9 +13,8 @@ const DEFECTS = [
 
 /** A command that waits, and has a defect. */
 function programWith(defect: string): string {
-  return `import { COMMANDS } from "../cli/commands.ts";
-    import { runCommand } from "../cli/run_command.ts";
-    await runCommand(COMMANDS.log, {
+  return `import { operatorCommand } from "../cli/run_command.ts";
+    export const command = operatorCommand({
       run() {
         ${defect}
         return new Promise((resolve) => setTimeout(resolve, 10_000));
@@ -26,7 +25,7 @@ function programWith(defect: string): string {
 test("a command exits with 2 if it has a defect, and Deno with 1 if it cannot load the command", () =>
   withProjectCopy(async (project) => {
     const fails = async (program: string, error: string, expected: number) => {
-      await Deno.writeTextFile(`${project}/scripts/log/main.ts`, program);
+      await Deno.writeTextFile(`${project}/scripts/log/command.ts`, program);
       const { code, stderr } = await runTask(["log"], { kvPath: "pets.sqlite3", project });
       assertEquals(code, expected, stderr);
       assertStringIncludes(stderr, error);

@@ -1,7 +1,7 @@
 /** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
 
 import { assertEquals } from "@std/assert";
-import { COMMANDS } from "../../scripts/cli/commands.ts";
+import { COMMANDS } from "../../scripts/commands.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../support/run_task.ts";
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -17,11 +17,15 @@ const ENV = { HOST: "127.0.0.1", PORT: "0" };
 test("no program can run others, load libraries, write the project's sources, or read variables that it does not name", () =>
   withProjectCopy(async (project) => {
     const probe = new URL("./permission_probe.ts", import.meta.url);
-    const modules = [
-      ...["start/main.ts", "dev/dev_server.ts"],
-      ...COMMAND_NAMES.map((name) => `${name}/main.ts`),
-    ];
-    for (const module of modules) await Deno.copyFile(probe, `${project}/scripts/${module}`);
+    for (
+      const module of [
+        "start/command.ts",
+        ...COMMAND_NAMES.map((name) => `${name}/command.ts`),
+      ]
+    ) {
+      await Deno.copyFile(probe, `${project}/scripts/${module}`);
+    }
+    await Deno.copyFile(probe, `${project}/scripts/dev/dev_server.ts`);
     const allowed = async (name: string, env: Record<string, string> = {}) => {
       const { code, stdout, stderr } = await runTask([name], { kvPath: "", project, env });
       assertEquals([name, code], [name, 0], stderr);

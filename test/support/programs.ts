@@ -5,7 +5,7 @@
 
 import { existsSync } from "node:fs";
 import denoJson from "../../deno.json" with { type: "json" };
-import type { CommandName } from "../../scripts/cli/commands.ts";
+import type { CommandName } from "../../scripts/commands.ts";
 import { type Need, PROCESSES } from "./test_needing.ts";
 import { ROOT } from "./with_project_copy.ts";
 
@@ -28,7 +28,7 @@ export const BUILT_PROGRAM: Need = {
 
 /** Arguments of Deno that run the service as `deno task start` does: the supervisor of several processes, or one. */
 const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/echo (-P=\w+)/g)]
-  .map(([, permissions]) => ["run", "-q", "--no-prompt", permissions, "scripts/start/main.ts"]);
+  .map(([, permissions]) => ["run", permissions, "scripts/main.ts", "start"]);
 
 export type RuntimeName = "deno" | "node";
 
@@ -39,6 +39,11 @@ export const RUNTIME: RuntimeName = IS_ON_NODE ? "node" : "deno";
 export function commandOf(name: string, processes = "1", runtime = RUNTIME): string[] {
   return runtime === "node" ? [NODE, BUILT, name] : [Deno.execPath(), ...denoArgs(name, processes)];
 }
+
+/** The program and the arguments that run it without a command, or with one that it does not have. */
+export const BARE_PROGRAM: string[] = IS_ON_NODE
+  ? [NODE, BUILT]
+  : [Deno.execPath(), "run", "-P=command", "scripts/main.ts"];
 
 function denoArgs(name: string, processes: string): string[] {
   if (name === "start") return processes === "1" ? SERVICE : SUPERVISOR;

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Command, COMMANDS, WORDS_FOR_FILES } from "../../../scripts/cli/commands.ts";
+import { type Command, WORDS_FOR_FILES } from "../../../scripts/cli/command.ts";
+import { COMMANDS } from "../../../scripts/commands.ts";
 import { versionLine } from "../../../scripts/cli/help.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -106,6 +107,8 @@ test("pets: lists the commands of operators, and no task of developers", async (
     }
     const { stdout } = await installation.run("pets --version");
     assertEquals(stdout, `${versionLine()}\n`);
+    const stderr = 'error: Unknown command "test"; see --help\n';
+    assertEquals(await installation.run("pets test"), { code: 2, stdout: "", stderr });
   });
 });
 

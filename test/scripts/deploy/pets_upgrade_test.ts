@@ -199,9 +199,9 @@ test("pets-upgrade: a version that fails gives way to the one before, on its own
   withProjectCopy(async (next) => {
     await edit(next, TO_NEXT_FORMAT);
     const broken: Edit = [
-      "scripts/restore/main.ts",
-      "await runCommand(",
-      'throw new Error("broken");\nawait runCommand(',
+      "scripts/restore/command.ts",
+      "export const command",
+      'throw new Error("broken");\nexport const command',
     ];
     await edit(next, [broken]);
     await using installation = await Installation.make([]);

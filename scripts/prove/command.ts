@@ -4,14 +4,21 @@ import { APPLICATION } from "../../src/application.ts";
 import { writeFile } from "node:fs/promises";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
-import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, print, say, write } from "../cli/run_command.ts";
 import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";
 
 /** A position. */
 const POSITION = /^[1-9]\d{0,14}$/;
 
-await runCommand(COMMANDS.prove, {
+interface Flags {
+  "published"?: string;
+  "line"?: string;
+  "consistency"?: string;
+  "from-file"?: string;
+}
+
+export const command = operatorCommand<Flags>({
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
   async run({ published: dir, line: linePath, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");

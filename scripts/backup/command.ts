@@ -14,8 +14,8 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { sayReachable } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { print, runCommand, say, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, print, say } from "../cli/run_command.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
@@ -29,7 +29,11 @@ let isFollowing = false;
 /** Position at which the file ends; `undefined` until it is open. */
 let end: number | undefined;
 
-await runCommand(COMMANDS.backup, {
+interface Flags {
+  follow?: boolean;
+}
+
+export const command = operatorCommand<Flags>({
   refusals: [LogDamagedError, StoreDamagedError, HeadLostError],
   stop,
   interrupt() {

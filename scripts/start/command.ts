@@ -8,11 +8,13 @@ import { locateStore } from "eventstore-less/startup";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
-import { COMMANDS } from "../cli/commands.ts";
-import { beginCommand } from "../cli/help.ts";
+import type { NoFlags, RunCommand } from "../cli/command.ts";
 
-beginCommand(COMMANDS.start);
-await runProgram(async () => {
+export const command: RunCommand<NoFlags> = (parse) => runProgram(() => start(parse));
+
+async function start(parse: () => unknown): Promise<number> {
+  // It takes no arguments.
+  parse();
   const settings = readServiceConfig();
   const { processes, supervisor } = settings;
   endWithParent(supervisor);
@@ -24,4 +26,4 @@ await runProgram(async () => {
   const { serve } = await import("../../src/life_cycle/serve.ts");
   await serve(config);
   return 0;
-});
+}

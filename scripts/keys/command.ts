@@ -20,16 +20,15 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
+import { UsageError } from "../cli/command.ts";
 import {
   CommandRefusedError,
+  operatorCommand,
   print,
-  runCommand,
   say,
-  UsageError,
   withInstance,
   write,
 } from "../cli/run_command.ts";
-import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
 /** Maximum width of the table, in columns of a terminal. */
 const TABLE_WIDTH = 112;
@@ -39,21 +38,28 @@ const DATE_LENGTH = "2026-11-20".length;
 /** A key, and the time of the last event that it caused. */
 type ListedApiKey = ApiKey & { lastUse?: string };
 
-type Flags = FlagValues<typeof COMMANDS.keys>;
-
 let isChanging = false;
 
-await runCommand(COMMANDS.keys, {
+interface Flags {
+  "label"?: string;
+  "read-only"?: boolean;
+  "expires-in"?: string;
+  "overlap"?: string;
+  "last-use"?: boolean;
+  "json"?: boolean;
+}
+
+export const command = operatorCommand<Flags>({
   interrupt() {
     if (!isChanging) return "Interrupted.";
     return `Interrupted. ${commandName("keys list")} shows whether a key was changed.`;
   },
-  async run(flags, [action, keyId]) {
+  async run(flags, [action, keyId], usage) {
     isChanging = action !== "list";
     if (configuredStore().kind === "memory") {
       throw new ConfigError("KV_PATH must not be :memory:, which keeps no key; set it to a file");
     }
-    expectUsage(action, flags, keyId);
+    expectUsage(usage.find((line) => line.split(" ")[1] === action), action, flags, keyId);
     if (action === "issue") await issue(flags);
     else if (action === "list") await list(flags);
     else if (action === "rotate") await rotate(keyId, flags);
@@ -61,8 +67,13 @@ await runCommand(COMMANDS.keys, {
   },
 });
 
-function expectUsage(action: string | undefined, flags: Flags, keyId: string | undefined): void {
-  const usage = COMMANDS.keys.usage.find((line) => line.split(" ")[1] === action);
+/** Throws unless the arguments are those that the usage of the action names. */
+function expectUsage(
+  usage: string | undefined,
+  action: string | undefined,
+  flags: Flags,
+  keyId: string | undefined,
+): void {
   if (usage === undefined) {
     const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
     throw new UsageError(`Use issue, list, rotate or revoke${wrong}`);

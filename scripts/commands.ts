@@ -1,48 +1,24 @@
-/** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
+/**
+ * The table of commands: their help, their arguments, their permissions, and the module that runs each. Texts are wrapped
+ * when they are printed.
+ */
 
-import type { parseArgs } from "node:util";
-import { commandName } from "../../src/runtime/words.ts";
-import { DEV_DEFAULTS, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
-
-export interface Command {
-  /** Describes the command, as `deno task` lists it. */
-  title: string;
-  /** Follows the title in `--help`. */
-  details?: string;
-  /** The ways to call it: its name, and what may follow. */
-  usage: readonly string[];
-  /** Lines with other programs, or with several commands. */
-  examples?: () => readonly string[];
-  /** Its flags, each with a word for the value that it takes. If dots follow, it can be used several times. */
-  flags?: Record<string, string>;
-  /** Words for the other arguments. */
-  positionals?: readonly string[];
-  /** By default those of the store. */
-  variables?: readonly VariableName[];
-  /** The defaults of variables that differ from those in their table. */
-  defaults?: Partial<Record<VariableName, string>>;
-  /** The meaning of exit code 1, if the command can refuse. */
-  refusal?: string;
-  /** The meaning of exit code 3, if the command can end without a result. */
-  noResult?: string;
-}
-
-const SERVICE = (Object.keys(VARIABLES) as VariableName[])
-  .filter((name) => !["CALLED_AS", "NO_COLOR", "TMPDIR"].includes(name));
-
-/** The variables of every command that opens the store. */
-export const STORE = SERVICE.filter((name) => /^(KV_|DENO_|DATABASE_|PGPASS)|^READS$/.test(name));
+import { commandName } from "../src/runtime/words.ts";
+import { DEV_DEFAULTS, SERVICE_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
+import { entry, type TableCommand } from "./cli/command.ts";
 
 export const COMMANDS = {
-  start: {
+  start: entry({
     title: "Serves for production",
     details:
       `On SIGTERM and SIGINT, the service finishes accepted requests and ends. On SIGHUP, several
       processes restart one by one; a single one ends, so that systemd or Kubernetes starts it again.`,
     usage: ["start"],
-    variables: SERVICE,
-  },
-  dev: {
+    variables: SERVICE_VARIABLES,
+    permissions: "service",
+    load: () => import("./start/command.ts"),
+  }),
+  dev: entry({
     title: "Serves for development, with a restart after every change, type checks and a key",
     details: `Prints a link to the window and a curl line, with a development key,
       which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
@@ -52,10 +28,13 @@ export const COMMANDS = {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
       "--seed N": "first adds N samples",
     },
-    variables: SERVICE,
+    variables: SERVICE_VARIABLES,
     defaults: DEV_DEFAULTS,
-  },
-  keys: {
+    needsDeno: true,
+    permissions: "dev",
+    load: () => import("./dev/command.ts"),
+  }),
+  keys: entry({
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
       issues a successor; the old key is retiring: valid until the end of the overlap.`,
@@ -76,8 +55,10 @@ export const COMMANDS = {
     },
     positionals: ["ACTION", "ID"],
     refusal: "no key has that id or the key cannot be rotated",
-  },
-  log: {
+    permissions: "command",
+    load: () => import("./keys/command.ts"),
+  }),
+  log: entry({
     title: "Prints, exports and follows the event log",
     details: "Prints the events in order, one a line, byte for byte as stored.",
     usage: [
@@ -107,10 +88,12 @@ export const COMMANDS = {
         `prints every line that can be read of a store that is not sound, sound or not, and
         names the positions that are missing. It cannot be used with another flag.`,
     },
-    variables: [...STORE, "NO_COLOR"],
+    variables: [...STORE_VARIABLES, "NO_COLOR"],
     refusal: "--recover could not read all lines",
-  },
-  backup: {
+    permissions: "command",
+    load: () => import("./log/command.ts"),
+  }),
+  backup: entry({
     title: "Keeps a backup of the log in a file up to date",
     details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
       and which only one process at a time can write. When they are on disk, prints the position and
@@ -122,8 +105,10 @@ export const COMMANDS = {
     },
     positionals: ["FILE"],
     refusal: "the file does not belong to the log or was changed meanwhile, or the log is damaged",
-  },
-  replay: {
+    permissions: "command",
+    load: () => import("./backup/command.ts"),
+  }),
+  replay: entry({
     title: "Rebuilds the projections from the log while the service runs",
     details:
       "If a replay is killed or another one is started, the last one that was started continues.",
@@ -132,8 +117,10 @@ export const COMMANDS = {
       "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
     refusal: "another replay was started meanwhile, or the log is not sound",
-  },
-  audit: {
+    permissions: "command",
+    load: () => import("./replay/command.ts"),
+  }),
+  audit: entry({
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections up to the newest event at its start; in a file also that no record is set to
@@ -148,8 +135,10 @@ export const COMMANDS = {
     },
     refusal: "not sound",
     noResult: "a replay ended meanwhile, so audit again",
-  },
-  schema: {
+    permissions: "command",
+    load: () => import("./audit/command.ts"),
+  }),
+  schema: entry({
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
     details: `The first key or a restore creates them. If their role must not create tables, run
       the SQL as a role that owns the database, and let the service use a role with fewer rights.`,
@@ -157,8 +146,10 @@ export const COMMANDS = {
     examples: () => ["psql --single-transaction --file schema.sql postgres://owner@host/database"],
     variables: [],
     flags: { "--role NAME": "also grants that role what the service and every command need" },
-  },
-  publish: {
+    permissions: "command",
+    load: () => import("./schema/command.ts"),
+  }),
+  publish: entry({
     title: "Publishes the log as signed tiles, which outsiders can verify",
     details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
       (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host.
@@ -177,8 +168,10 @@ export const COMMANDS = {
     },
     positionals: ["DIR"],
     refusal: "refused, for example because the log does not continue what was published",
-  },
-  prove: {
+    permissions: "command",
+    load: () => import("./publish/command.ts"),
+  }),
+  prove: entry({
     title: "Proves that an event is in the published log, or that the log extends an older one",
     details: `Prints a proof (https://c2sp.org/tlog-proof) of an EVENT: that of a position, or
       the newest one of a subject, as the command log names it. Or checks that the published log extends
@@ -195,8 +188,10 @@ export const COMMANDS = {
     },
     positionals: ["EVENT"],
     refusal: "not proven",
-  },
-  restore: {
+    permissions: "command",
+    load: () => import("./prove/command.ts"),
+  }),
+  restore: entry({
     title: "Restores an export into an empty store",
     details:
       `Verifies the whole export, as the command log prints it, and writes the same bytes into
@@ -215,49 +210,11 @@ export const COMMANDS = {
         the hashes of all later lines; can be used several times`,
     },
     positionals: ["FILE"],
-    variables: [...STORE, "TMPDIR"],
+    variables: [...STORE_VARIABLES, "TMPDIR"],
     refusal: "the export is not one complete, sound log",
-  },
-} as const satisfies Record<string, Command>;
+    permissions: "command",
+    load: () => import("./restore/command.ts"),
+  }),
+} satisfies Record<string, TableCommand>;
 
 export type CommandName = keyof typeof COMMANDS;
-
-/** The values of the flags of a command, by name. */
-export type FlagValues<C extends Command> = {
-  -readonly [Flag in keyof C["flags"] as NameOf<Flag>]?: ValueOf<Flag>;
-};
-type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
-  : Flag extends `--${infer Name}` ? Name
-  : never;
-type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
-  : Flag extends `${string} ${string}` ? string
-  : boolean;
-
-/** The placeholders of the table for names of files and folders. */
-export const WORDS_FOR_FILES: readonly string[] = ["FILE", "DIR", "EXPORT"];
-
-/** The names of files and folders among the arguments of a command. */
-export function fileNamesIn(
-  { flags = {}, positionals: words = [] }: Command,
-  { values, positionals }: Pick<ReturnType<typeof parseArgs>, "values" | "positionals">,
-): string[] {
-  const flagsForFiles = Object.keys(flags)
-    .map((flag) => flag.slice("--".length).split(" "))
-    .filter(([, word]) => WORDS_FOR_FILES.includes(word));
-  const ofFlags = flagsForFiles.map(([name]) => values[name] as string | undefined)
-    .filter((name) => name !== undefined);
-  const others = positionals.filter((_, index) => WORDS_FOR_FILES.includes(words[index]));
-  // The name - is standard input.
-  return [...ofFlags, ...others].filter((name) => name !== "-");
-}
-
-/** The flags of a command, as `parseArgs` of `node:util` takes them. */
-export function optionsOf({ flags = {} }: Command) {
-  const options = Object.keys(flags).map((flag) => {
-    const [name, value] = flag.slice("--".length).split(" ");
-    const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
-    const multiple = flag.endsWith("...");
-    return [name, { type, multiple }] as const;
-  });
-  return Object.fromEntries(options);
-}

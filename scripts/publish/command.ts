@@ -8,12 +8,18 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { runCommand, say, UsageError } from "../cli/run_command.ts";
-import { COMMANDS, type FlagValues } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, say } from "../cli/run_command.ts";
 
-type Flags = FlagValues<typeof COMMANDS.publish>;
+interface Flags {
+  "new-key"?: string;
+  "key"?: string;
+  "origin"?: string;
+  "entries"?: boolean;
+  "from-file"?: string;
+}
 
-await runCommand(COMMANDS.publish, {
+export const command = operatorCommand<Flags>({
   refusals: [LogDamagedError],
   adviceOn: (error) => error instanceof UnsoundError ? `. Run ${commandName("audit")}` : "",
   interrupt: () =>

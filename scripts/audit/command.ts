@@ -18,13 +18,19 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { exportAt } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { EXIT, print, runCommand } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { EXIT, operatorCommand, print } from "../cli/run_command.ts";
 import { describeReport, reportInJson } from "./describe_report.ts";
 
 const showAuditing = progressOf("Auditing", "events");
 
-await runCommand(COMMANDS.audit, {
+interface Flags {
+  json?: boolean;
+  checkpoint?: string;
+  published?: string;
+  file?: string;
+}
+
+export const command = operatorCommand<Flags>({
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
   async run({ json = false, checkpoint: name, published: folder, file }) {
     const path = name === undefined ? undefined : realPath(name);

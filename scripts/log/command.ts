@@ -3,19 +3,18 @@ import { eventOf, joinLines, readLog, type StoredLine } from "eventstore-less/pa
 import { exportLog } from "eventstore-less/tools";
 import { commandName } from "../../src/runtime/words.ts";
 import { APPLICATION } from "../../src/application.ts";
-import process from "node:process";
 import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { CSV_HEADER, csvEvent } from "./csv_event.ts";
-import { eventFilter } from "./event_filter.ts";
+import { eventFilter, type EventFlags } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { followStore } from "../cli/log_source.ts";
-import { EXIT, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { EXIT, operatorCommand, say, withInstance, write } from "../cli/run_command.ts";
 
 const encoder = new TextEncoder();
 
@@ -25,7 +24,17 @@ let isRecovering = false;
 /** The last position that was printed, and the last one to print. */
 let printed = { to: 0, of: 0 };
 
-await runCommand(COMMANDS.log, {
+interface Flags extends EventFlags {
+  from?: string;
+  last?: string;
+  to?: string;
+  follow?: boolean;
+  pretty?: boolean;
+  csv?: boolean;
+  recover?: boolean;
+}
+
+export const command = operatorCommand<Flags>({
   stop,
   interrupt() {
     const { to, of } = printed;
@@ -37,9 +46,10 @@ await runCommand(COMMANDS.log, {
     return `Interrupted after position ${to} of ${of}. ${next} prints the rest.`;
   },
   endsBySignal: () => isFollowing,
-  async run({ follow = false, recover = false, from, last, pretty, csv, ...selecting }) {
+  async run(flags) {
+    const { follow = false, recover = false, from, last, pretty, csv, ...selecting } = flags;
     if (recover) {
-      if (process.argv.length > 3) {
+      if (Object.keys(flags).length > 1) {
         throw new UsageError("--recover cannot be used with another flag");
       }
       isRecovering = true;

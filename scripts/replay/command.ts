@@ -5,8 +5,8 @@ import { replay, type ReplayPhase, type ToolStore, UnsoundError } from "eventsto
 import { commandName } from "../../src/runtime/words.ts";
 import { formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { runCommand, say, UsageError, withStore } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, say, withStore } from "../cli/run_command.ts";
 
 const showRemoving = progressOf("Removing", "records");
 
@@ -27,7 +27,11 @@ const LEFT = {
 
 let left: () => string = LEFT.start;
 
-await runCommand(COMMANDS.replay, {
+interface Flags {
+  grace?: string;
+}
+
+export const command = operatorCommand<Flags>({
   refusals: [LogDamagedError],
   interrupt: () => `Interrupted. ${left()}`,
   adviceOn(error) {

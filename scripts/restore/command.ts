@@ -23,8 +23,8 @@ import { openInput } from "../cli/log_source.ts";
 import { adviceOnError } from "../cli/advice_on_error.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { runCommand, say, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, say } from "../cli/run_command.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -39,7 +39,13 @@ let isWriting = false;
 /** The last position that --until includes. With a time such as 24h, a later run would find another one. */
 let endOfTime: number | undefined;
 
-await runCommand(COMMANDS.restore, {
+interface Flags {
+  to?: string;
+  until?: string;
+  redact?: string[];
+}
+
+export const command = operatorCommand<Flags>({
   interrupt() {
     const again = `Run ${commandName("restore")} again`;
     if (!isWriting) return `Interrupted. Nothing was written. ${again}.`;

@@ -6,9 +6,9 @@ import { text } from "node:stream/consumers";
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { parseCount } from "../cli/flag_values.ts";
-import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
+import { UsageError } from "../cli/command.ts";
+import { EXIT, operatorCommand } from "../cli/run_command.ts";
 import { sendSignal } from "../cli/send_signal.ts";
-import { COMMANDS } from "../cli/commands.ts";
 
 /** Deno runs the development server with the permissions of the service. */
 const SERVER = ["run", "-q", "--no-prompt", "-P=service", "scripts/dev/dev_server.ts"];
@@ -32,7 +32,13 @@ type Reason =
 let change = Promise.withResolvers<Reason>();
 let hasTypeErrors = false;
 
-await runCommand(COMMANDS.dev, {
+/** As `dev_server.ts` gets them. */
+export interface DevFlags {
+  reset?: boolean;
+  seed?: string;
+}
+
+export const command = operatorCommand<DevFlags>({
   async run({ reset = false, seed }) {
     const { store } = readDevConfig();
     if (reset && (store.kind !== "named_file" || !store.isDefault)) {
@@ -43,11 +49,11 @@ await runCommand(COMMANDS.dev, {
     watch(SOURCES, (name) => /\.(css|html|js|json|md|svg|tsx?)$/.test(name));
     // A file that an editor replaces is watched only through its folder.
     watch(["."], (name) => CONFIGURATION.includes(name), false);
-    return await serveUntilStopped();
+    return await serveUntilStopped({ reset, seed });
   },
 });
 
-async function serveUntilStopped(): Promise<number> {
+async function serveUntilStopped(flags: DevFlags): Promise<number> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<Reason>();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => stop({ kind: "stopped" }));
@@ -56,7 +62,7 @@ async function serveUntilStopped(): Promise<number> {
     change = Promise.withResolvers();
     const round = new AbortController();
     const { signal } = round;
-    const args = [...SERVER, ...(isFirst ? process.argv.slice(2) : [])];
+    const args = [...SERVER, JSON.stringify(isFirst ? flags : {})];
     const server = spawn(process.execPath, args, { stdio: "inherit" });
     checkTypes(signal);
     const ended = codeOf(server).then((code): Reason => ({ kind: "ended", code }));

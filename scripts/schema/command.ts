@@ -1,9 +1,13 @@
 import { APPLICATION } from "../../src/application.ts";
 import { createSchema, grantTo } from "eventstore-less/store";
-import { print, runCommand, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../cli/commands.ts";
+import { UsageError } from "../cli/command.ts";
+import { operatorCommand, print } from "../cli/run_command.ts";
 
-await runCommand(COMMANDS.schema, {
+interface Flags {
+  role?: string;
+}
+
+export const command = operatorCommand<Flags>({
   async run({ role }) {
     if (role === "") throw new UsageError("--role takes the name of a role");
     const program = APPLICATION.dashedName;
