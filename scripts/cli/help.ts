@@ -5,7 +5,7 @@ import { buildCommit } from "this-runtime/build_commit.ts";
 import { commandName } from "../../src/runtime/words.ts";
 import { STORE_VARIABLES, type Variable, VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
-import type { Command } from "./command.ts";
+import type { Command } from "./table_entry.ts";
 
 const WIDTH = 100;
 

@@ -251,6 +251,11 @@ test("pets-upgrade: a version that fails gives way to the one before, on its own
 test("pets-upgrade: from format 6 to 7 on one store, back into a new one with all events, and forward again", () =>
   withProjectCopy(async (before) => {
     await edit(before, TO_FORMAT_BEFORE);
+    // On Deno, a version before 7.0.0 has an entry for each command, which only its tasks know.
+    await Deno.rename(`${before}/scripts/main.ts`, `${before}/scripts/entry.ts`);
+    const config = await Deno.readTextFile(`${before}/deno.json`);
+    const ofEntry = config.replaceAll("scripts/main.ts", "scripts/entry.ts");
+    await Deno.writeTextFile(`${before}/deno.json`, ofEntry);
     await using installation = await Installation.make([]);
     const { folder } = installation;
     const { address, client } = await installation.serve([[BEFORE, before], [VERSION, ROOT]]);
