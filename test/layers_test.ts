@@ -39,7 +39,7 @@ function layersOf(application: string): RegExp[][] {
     [/^src\/main\.ts/],
     [/^scripts\/cli\//],
     Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
-    [/^scripts\/(commands|main)\.ts$/, /^scripts\/(?:build|deploy)\//],
+    [/^scripts\/(?:commands|main)\.ts$/, /^scripts\/(?:build|deploy)\//],
   ];
 }
 
@@ -146,7 +146,7 @@ rule("No files import each other in a circle, also within a folder", {
 
 /** The modules that a supervisor loads one after the other, and how many these and their imports are. */
 const SUPERVISOR = ["scripts/main.ts", "scripts/start/command.ts", "scripts/start/supervisor.ts"];
-const MODULES_OF_SUPERVISOR = 34;
+const MODULES_OF_SUPERVISOR = 35;
 
 rule("A supervisor, which only watches other processes, loads few modules", {
   moreThan: 30,

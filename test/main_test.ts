@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_key.ts";
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { expectTaskFails, runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
@@ -57,9 +58,11 @@ test("start: one line says what is served, and warnings if the store is new or h
     assertEquals(await service.stop(), 0);
     return service.lines.map((line) => JSON.parse(line));
   };
+  const isCheckout = buildCommit() !== undefined;
   const store = { version: VERSION, store: temp.kvPath, format: 7 };
   const served = (lines: Record<string, unknown>[]) => {
-    const { time: _, hostname, port, level, event, ...rest } = lines[0];
+    const { time: _, hostname, port, level, event, commit, ...rest } = lines[0];
+    if (isCheckout) assertMatch(`${commit}`, /^[0-9a-f]{12}(?:-changed)?$/);
     assertEquals([hostname, level, event], ["127.0.0.1", "info", "listening"]);
     assertGreater(Number(port), 0);
     return rest;

@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { brotliCompressSync } from "node:zlib";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { NAME } from "../../src/settings/version.ts";
 import config from "../../deno.json" with { type: "json" };
 
@@ -56,6 +57,7 @@ await esbuild.build({
   format: "esm",
   target: "node20",
   banner: { js: BANNER },
+  define: { BUILD_COMMIT: commitAsCode() },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: "none",
@@ -66,6 +68,16 @@ await esbuild.build({
 await esbuild.stop();
 const size = (statSync(PROGRAM).size / 1e6).toFixed(1);
 console.error(`Wrote ${PROGRAM.slice(ROOT.length)}, ${size} MB`);
+
+/** The commit of the sources as an expression. It has a mark if they differ from the commit. */
+function commitAsCode(): string {
+  const commit = buildCommit();
+  if (commit === undefined) return "undefined";
+  const args = ["status", "--porcelain", "--untracked-files=no"];
+  const { stdout } = spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  const mark = stdout ? "-changed" : "";
+  return JSON.stringify(commit + mark);
+}
 
 /** Puts the packages of deno.lock into a folder as Node and esbuild expect them. */
 function installPackages(): void {

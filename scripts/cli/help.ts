@@ -1,6 +1,7 @@
 /** The texts of `--help` and `--version`. */
 
 import { HAS_DENO_KV, STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/startup";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { commandName } from "../../src/runtime/words.ts";
 import { STORE_VARIABLES, type Variable, VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
@@ -8,9 +9,11 @@ import type { Command } from "./table_entry.ts";
 
 const WIDTH = 100;
 
-/** What `--version` prints. `pets-upgrade` reads the formats in it. */
+/** What `--version` prints. The `pets-upgrade` of versions up to 7.0.0 reads the end of it. */
 export function versionLine(): string {
-  return `${NAME} ${VERSION} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
+  const commit = buildCommit();
+  const build = commit === undefined ? VERSION : `${VERSION}, commit ${commit}`;
+  return `${NAME} ${build} (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})`;
 }
 
 /** Lists the commands of operators with their titles. `dev` is for developers. */

@@ -25,7 +25,7 @@ const READ_AGAIN_MS = 1_000;
  */
 export async function logStart(
   service: Service,
-  { hostname, port }: Server["addr"],
+  { hostname, port, commit }: Server["addr"] & { commit?: string },
   location: StoreLocation,
   isNew: () => boolean,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function logStart(
   const store = storeName(location);
   for (let isFirst = true;; isFirst = false) {
     const event = isFirst ? "listening" : "store_opened";
-    const start = isFirst ? { hostname, port, version: VERSION, ...linkOf(location) } : {};
+    const start = isFirst ? { hostname, port, version: VERSION, commit, ...linkOf(location) } : {};
     try {
       const contents = await readContents(service);
       const state = storeStateOf(location, isNew());

@@ -11,6 +11,7 @@ import { systemRuntime } from "eventstore-less/startup";
 import { isMissingFile, openStore, type Store, watchFile } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import process from "node:process";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { writeStdout } from "this-runtime/stdio.ts";
 import { type Address, ListenError, type LocatedConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
@@ -57,7 +58,7 @@ export async function serve(
   await Promise.race([refused, onListening(service, server.addr)]);
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
-  void logStart(service, server.addr, config.store, opened.isNew)
+  void logStart(service, { ...server.addr, commit: buildCommit() }, config.store, opened.isNew)
     .then(() => untilIndexFilled(service)).catch(() => {})
     .then(() => tellReady(config));
   if (config.store.kind === "file") void checkStoreFile(service, config.store.path);
@@ -109,6 +110,7 @@ async function loadMetrics(config: LocatedConfig): Promise<Metrics | undefined> 
     runtime: systemRuntime,
     storeFile: config.store.kind === "file" ? config.store.path : "",
     version: VERSION,
+    commit: buildCommit(),
     errorCodes: Object.keys(ERRORS),
   });
   return { address, handler, instrumentation };

@@ -33,7 +33,7 @@ export const METRICS: readonly Metric[] = [
   histogram("request_duration_seconds", "Time until responses began", "operation"),
   histogram("store_call_duration_seconds", "Time of calls of the store", "operation"),
   histogram("event_loop_delay_seconds", "How late timers are"),
-  gauge(ownName("info"), "Version of the service", "version"),
+  gauge(ownName("info"), "Version of the service, and its commit", "version"),
   gauge("process_start_time_seconds", "Start of the process, Unix time"),
   {
     type: "counter",

@@ -28,6 +28,8 @@ interface PrometheusOptions {
   storeFile: string;
   /** The version of the service. */
   version: string;
+  /** The commit of its sources, if it is known. */
+  commit: string | undefined;
   /** The codes of errors, so that Prometheus sees the first increase of each. */
   errorCodes: readonly string[];
 }
@@ -38,12 +40,12 @@ interface PrometheusOptions {
  * `/proc`.
  */
 export function prometheus(options: PrometheusOptions) {
-  const { runtime, storeFile, version, errorCodes } = options;
+  const { runtime, storeFile, version, commit = "", errorCodes } = options;
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
   const startSeconds = runtime.now() / 1_000 - process.uptime();
   /** The readers of the metrics, by their names. */
   const readers = new Map<string, Read>([
-    [ownName("info"), () => [[`{version="${version}"}`, 1]]],
+    [ownName("info"), () => [[`{version="${version}",commit="${commit}"}`, 1]]],
     [ownName("request_duration_seconds"), responses.read],
     [ownName("store_call_duration_seconds"), storeCalls.read],
     [ownName("event_loop_delay_seconds"), delays.read],

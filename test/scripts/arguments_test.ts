@@ -9,6 +9,7 @@ import { GRACE_MS } from "../../src/eventstore_less/tools/rebuild.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { BARE_PROGRAM } from "../support/programs.ts";
 import { outcomeOf, runTask } from "../support/run_task.ts";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { run } from "../support/third_party_tools.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 
@@ -68,9 +69,10 @@ test("Each command prints its help, reads only its variables, and exits with 2 a
 });
 
 test("The version gets one line, and so does a wrong flag or argument, which points to --help", async () => {
+  const build = buildCommit() === undefined ? "7.0.0" : `7.0.0, commit ${buildCommit()}`;
   const version = {
     code: 0,
-    stdout: "Animal Store 7.0.0 (stores of format 7, upgrades 6)\n",
+    stdout: `Animal Store ${build} (stores of format 7, upgrades 6)\n`,
     stderr: "",
   };
   assertEquals(await runTask(["log", "--version"], NO_STORE), version);

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { APPLICATION } from "../../src/application.ts";
 import { VERSION } from "../../src/settings/version.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
+import { ROOT } from "../support/with_project_copy.ts";
 
 /** The versions of schemas before format 6, when they were not named after releases. No version is added here. */
 const NUMBERED: Record<string, string[]> = {
@@ -24,3 +26,18 @@ Deno.test("each version of a schema is named after a release, which is not later
     }
   }
 });
+
+testNeeding(permissions("read"))(
+  "the changelog has this version first, then earlier ones, each for those who operate or call it",
+  async () => {
+    const text = await Deno.readTextFile(`${ROOT}scripts/changelog.md`);
+    const versions = Array.from(text.matchAll(/^## (\d+\.\d+\.\d+)$/gm), ([, version]) => version);
+    assertEquals(versions[0], VERSION);
+    const sorted = versions.toSorted((one, other) =>
+      other.localeCompare(one, "en", { numeric: true })
+    );
+    assertEquals(versions, sorted);
+    const [, newest] = /^## [^]*?\n([^]*?)^## /m.exec(text)!;
+    assert(newest.includes("**Operators**") && newest.includes("**Callers**"), newest);
+  },
+);

@@ -1,5 +1,6 @@
 import { fetchFrom } from "../support/fetch_from.ts";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { prometheus } from "../../src/telemetry/prometheus.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
@@ -40,7 +41,9 @@ test("METRICS_PORT serves the metrics that the manuals name, each with its meani
   }
   assertStringIncludes(text, '\nanimal_store_credentials_refused_total{reason="invalid",} 1\n');
   assertStringIncludes(text, "\nanimal_store_ready 1\n");
-  assertStringIncludes(text, `\nanimal_store_info{version="${VERSION}"} 1\n`);
+  const [, version, commit] = /^animal_store_info{version="(.*)",commit="(.*)"} 1$/m.exec(text)!;
+  assertEquals(version, VERSION);
+  if (buildCommit() !== undefined) assertMatch(commit, /^[0-9a-f]{12}(?:-changed)?$/);
   for (const code of ["invalid_body", "invalid_credentials"]) {
     assertStringIncludes(text, `\nanimal_store_errors_total{code="${code}",} 1\n`);
   }
@@ -70,7 +73,13 @@ test("METRICS_PORT serves the metrics that the manuals name, each with its meani
 
 Deno.test("prometheus() counts durations in buckets, and leaves out what it cannot read", async () => {
   const runtime = new FakeRuntime();
-  const options = { runtime, storeFile: "/none/pets", version: "6.1.2", errorCodes: ["a"] };
+  const options = {
+    runtime,
+    storeFile: "/none/pets",
+    version: "6.1.2",
+    commit: "",
+    errorCodes: ["a"],
+  };
   const { instrumentation, handler } = prometheus(options);
   instrumentation.count("commit.unclear");
   for (const seconds of [0.002, 0.0021, 60]) instrumentation.onResponse!(undefined, 404, seconds);

@@ -3,6 +3,8 @@ import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { sha256Hex } from "../../../src/eventstore_less/encoding/sha256.ts";
+import { STORE_FORMAT } from "../../../src/eventstore_less/log/store_format.ts";
 import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { commit } from "../../support/store_contract.ts";
@@ -74,6 +76,21 @@ Deno.test("encodeHead() names the format and the application, and isAsWritten() 
   const { counts: _, ...others } = HEAD_7;
   for (const other of [{ ...others, counts }, { ...HEAD_7, removing: 1 }]) {
     assertEquals(isAsWritten(APPLICATION, sealed(other)), false);
+  }
+});
+
+/** SHA-256 of the head and the restore mark above, as versions of each format store them. A line never changes. */
+const FORMS: Record<number, string> = {
+  6: "763cd7836b1ff0d38cb329c0363ce18490142a5d8b8b43dc993be80ae2974a20",
+  7: "a3fb11e55cc0154a074dadf712e3dad308516126801d1e462b75b891bf3bb252",
+};
+
+Deno.test("a head or a restore mark of another form has another format, so builds of one format read the same stores", () => {
+  const stored = [encodeHead(APPLICATION, HEAD), encodeRestoreMark(MARK)];
+  const forms = { 6: [sealed(HEAD_6)], [STORE_FORMAT]: stored };
+  for (const [format, records] of Object.entries(forms)) {
+    const form = sha256Hex(Uint8Array.of(...records.flatMap((record) => [...record])));
+    assertEquals(form, FORMS[Number(format)], `Raise STORE_FORMAT instead of ${format}`);
   }
 });
 

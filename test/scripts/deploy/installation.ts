@@ -1,35 +1,55 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
 import { NODE } from "../../support/programs.ts";
 import { type Client, clientOf } from "../../support/test_service.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
-/** The part of systemd that the scripts use, with the unit. */
+/** The part of systemd that the scripts use, with two of the units. */
 const SYSTEMCTL = `#!/bin/sh
+verb=$1
+shift
+case \${1:-} in
+  --quiet) exec >/dev/null; shift ;;
+  --*) shift ;;
+esac
+unit=\${1:-animal-store}
+case $unit in
+  animal-store) command='pets start' pid_file=BASE/pid ;;
+  animal-store-backup-follow)
+    command='pets backup BASE/data-backup/log.jsonl --follow' pid_file=BASE/follower_pid ;;
+esac
 stop() {
   is_running || return 0
   kill "$pid"
   while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
-  rm BASE/pid
+  rm $pid_file
 }
 is_running() {
-  [ -e BASE/pid ] || return 1
-  pid=$(cat BASE/pid)
+  [ -e $pid_file ] || return 1
+  pid=$(cat $pid_file)
   kill -0 "$pid" 2>/dev/null
 }
 start() {
   if is_running; then return 0; fi
-  rm -f BASE/pid
+  rm -f $pid_file
   serve </dev/null >>BASE/log 2>&1 &
-  until [ -s BASE/pid ]; do sleep 0.01; done
+  until [ -s $pid_file ]; do sleep 0.01; done
 }
 # Waits for the service. Otherwise kill -0 succeeds until process 1 has waited for it, in some containers for two seconds.
 serve() {
-  NEW_STORE=refuse pets start &
-  echo $! >BASE/pid
+  NEW_STORE=refuse $command &
+  echo $! >$pid_file
   wait
 }
-case $1 in stop) stop ;; start | enable) start ;; restart) stop; start ;; esac
+case $verb in
+  stop) stop ;;
+  start) start ;;
+  enable) start && touch BASE/enabled_$unit ;;
+  restart) stop; start ;;
+  is-active) if is_running; then echo active; else echo inactive; exit 3; fi ;;
+  is-enabled) [ -e BASE/enabled_$unit ] ;;
+  cat) for name; do cat BASE/units/$name; done ;;
+esac
 `;
 
 /** Asks twenty times a second, where curl waits for a second, so that a change of the version takes less time. */
@@ -56,6 +76,19 @@ export function movedTo(folder: string, script: string): string {
     .replace(/as="setpriv .*"/, "as=");
 }
 
+/** What bash reads before it runs a script: it notes each line, and may end there as SIGKILL ends it. */
+export const KILLER = `
+set -T
+trap 'echo $LINENO >>"$LINES_FILE"; if [ "$LINENO" = "\${KILL_AT:-}" ]; then kill -KILL $$; fi' DEBUG
+`;
+
+/** The script `pets-upgrade`, with a service that writes and is not ready. */
+export function neverReadyAfter(writing: string, script: string): string {
+  const line = /(?<=^ {2}systemctl start animal-store\n) {2}is_ready .*$/m;
+  assert(line.test(script));
+  return script.replace(line, `  ${writing}false`);
+}
+
 /**
  * The installation of the manual, in a temporary folder: its paths, and the scripts of `scripts/deploy`, which run as
  * the user of the test. `systemctl` starts and stops the service without systemd, and `curl` does not wait long.
@@ -70,7 +103,9 @@ export class Installation implements AsyncDisposable {
   static async make(settings: string[]): Promise<Installation> {
     const installation = new Installation(await Deno.realPath(await Deno.makeTempDir()));
     const { folder } = installation;
-    for (const name of ["bin", "etc", "opt", "data"]) await Deno.mkdir(`${folder}/${name}`);
+    for (const name of ["bin", "etc", "opt", "data", "units"]) {
+      await Deno.mkdir(`${folder}/${name}`);
+    }
     await Deno.writeTextFile(`${folder}/etc/animal-store.env`, `${settings.join("\n")}\n`);
     for (const name of ["pets", "pets-upgrade"]) {
       const script = await Deno.readTextFile(`${ROOT}scripts/deploy/${name}`);
@@ -78,6 +113,11 @@ export class Installation implements AsyncDisposable {
         .replaceAll(`${folder}/bin/deno`, Deno.execPath())
         .replace(`${folder}/bin/node`, NODE);
       await Deno.writeTextFile(`${folder}/bin/${name}`, moved, { mode: 0o755 });
+    }
+    for (const { name } of Deno.readDirSync(`${ROOT}scripts/deploy`)) {
+      if (!name.endsWith(".service")) continue;
+      const unit = await Deno.readTextFile(`${ROOT}scripts/deploy/${name}`);
+      await Deno.writeTextFile(`${folder}/units/${name}`, movedTo(folder, unit));
     }
     const systemctl = SYSTEMCTL.replaceAll("BASE", folder);
     await Deno.writeTextFile(`${folder}/bin/systemctl`, systemctl, { mode: 0o755 });
@@ -140,7 +180,7 @@ export class Installation implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.run("systemctl stop");
+    await this.run("systemctl stop; systemctl stop animal-store-backup-follow");
     await Deno.remove(this.folder, { recursive: true });
   }
 }

@@ -19,7 +19,7 @@ async function commandsOf(
   const [, text] = RegExp(`^## ${chapter}\n([^]*?)^## `, "m").exec(manualText)!;
   // A command in a sentence may be on two lines, as in its source.
   const found = text.matchAll(
-    /(?<!`)`([^`]*deno task [^`]+)`|^ *((?:KV_PATH=\S+ )?deno task [^`\n]+)$/gm,
+    /(?<!`)`([^`]*(?:deno task|pets switch) [^`]+)`|^ *((?:KV_PATH=\S+ )?deno task [^`\n]+)$/gm,
   );
   const commands = Array.from(found, ([, inSentence, inBlock]) => {
     return (inSentence ?? inBlock).replaceAll(/\s+/g, " ").replaceAll("deno task", "pets");
@@ -27,15 +27,9 @@ async function commandsOf(
   return commands.map((command) => movedTo(folder, command));
 }
 
-/** Makes the service use another store, and waits until it is ready. */
-async function serveStore(name: string, address: string, installation: Installation) {
-  const { folder } = installation;
-  const replace =
-    `sed -i 's|^KV_PATH=.*|KV_PATH=${folder}/data/${name}|' ${folder}/etc/animal-store.env`;
-  await installation.expect(
-    `systemctl stop animal-store && ${replace} && systemctl start animal-store`,
-  );
-  await installation.expect(`curl -s --retry 60 ${address}/readyz`);
+/** Makes the service use another store, of this name in the folder of the manual. */
+async function serveStore(name: string, installation: Installation) {
+  await installation.expect(`pets switch KV_PATH=${installation.folder}/data/${name}`);
 }
 
 async function withService(
@@ -50,7 +44,7 @@ async function withService(
 }
 
 test("Go back to a point in time, with pets: the service has the animals of that time, and a later revocation is made again", () =>
-  withService(async ({ installation, client, address }) => {
+  withService(async ({ installation, client }) => {
     await installation.expect("pets keys issue --label friend");
     const [, friend] = JSON.parse(await installation.expect("pets keys list --json"));
     await client.add({ name: "Rex", categoryId: 1 });
@@ -60,9 +54,9 @@ test("Go back to a point in time, with pets: the service has the animals of that
 
     const commands = (await commandsOf("Go back to a point in time", installation))
       .map((command) => command.replace("2026-11-20T08:00Z", until));
-    const names = ["log", "backup", "restore", "audit", "keys revoke"];
+    const names = ["log", "backup", "restore", "audit", "keys revoke", "switch"];
     assertEquals(commands.map((line) => /pets (keys \w+|\w+)/.exec(line)![1]), names);
-    const revoke = commands.pop()!;
+    const [revoke, switchStore] = commands.splice(-2);
     let said = "";
     for (const command of commands) {
       const { code, stdout, stderr } = await installation.run(command);
@@ -73,14 +67,14 @@ test("Go back to a point in time, with pets: the service has the animals of that
     const [, id] = /^Key (\w+) \(friend\) is valid again: /m.exec(said)!;
     assertEquals(id, friend.id);
     await installation.expect(revoke.replace("ID", id));
-    await serveStore("earlier.sqlite3", address, installation);
+    await installation.expect(switchStore);
     assertEquals(await client.listIds(), [1]);
     const [, revoked] = JSON.parse(await installation.expect("pets keys list --json"));
     assertEquals([revoked.id, revoked.state], [friend.id, "revoked"]);
   }));
 
 test("Restore a backup, with pets: the service has what the backup has, and the backup continues", () =>
-  withService(async ({ installation, client, address }) => {
+  withService(async ({ installation, client }) => {
     const { folder } = installation;
     await client.add({ name: "Rex", categoryId: 1 });
     const [update, ...commands] = await commandsOf("Restore a backup", installation);
@@ -89,12 +83,12 @@ test("Restore a backup, with pets: the service has what the backup has, and the 
     let said = "";
     for (const command of commands) said += await installation.expect(command);
     assertEquals(said.match(/^Sound: 2 events/gm)?.length, 2);
-    await serveStore("restored.sqlite3", address, installation);
+    await serveStore("restored.sqlite3", installation);
     assertEquals(await client.listIds(), [1]);
   }));
 
 test("The advice of an audit, with pets: a damaged store is recovered with all events after the backup", () =>
-  withService(async ({ installation, client, address }) => {
+  withService(async ({ installation, client }) => {
     const { folder } = installation;
     await installation.expect(`pets backup ${folder}/data-backup/log.jsonl`);
     await client.add({ name: "Rex", categoryId: 1 });
@@ -112,22 +106,26 @@ test("The advice of an audit, with pets: a damaged store is recovered with all e
     // The backup of a damaged store exits with 1.
     const { stdout, stderr } = await installation.run(`cd ${folder}\n${commands.join("\n")}`);
     assertEquals(stdout.match(/^Sound: 2 events/gm)?.length, 2, stdout + stderr);
-    await serveStore("restored.sqlite3", address, installation);
+    await serveStore("restored.sqlite3", installation);
     assertEquals(await client.listIds(), [1]);
   }));
 
 test("Erase personal data, with pets: the new store has no name of the animal, and the service continues on it", () =>
-  withService(async ({ installation, client, address }) => {
+  withService(async ({ installation, client }) => {
     const { folder } = installation;
     await client.add({ name: "Rex", categoryId: 1 });
     await client.add({ name: "Ann Smith", categoryId: 1 });
     await installation.expect("systemctl stop animal-store");
-    const commands = await commandsOf("Erase personal data", installation, "README.md");
+    const all = await commandsOf("Erase personal data", installation, "README.md");
+    const [[switchStore], commands] = [
+      all.filter((command) => command.startsWith("pets switch")),
+      all.filter((command) => !command.startsWith("pets switch")),
+    ];
     const printed = await installation.expect(
       `cd ${folder}\numask 077\n${commands.join("\n").replace("TEXT", "Ann")}`,
     );
     assertMatch(printed, /^Sound: 3 events, 2 pets\.$/m);
-    await serveStore("erased.sqlite3", address, installation);
+    await installation.expect(switchStore);
     const pets = await (await client.send("/v1/pets")).json();
     assertEquals(pets.map(({ name }: { name: string }) => name), ["(removed)", "Rex"]);
   }));

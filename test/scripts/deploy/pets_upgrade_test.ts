@@ -4,8 +4,9 @@ import { STORE_FORMAT, UPGRADED_FORMAT } from "../../../src/eventstore_less/log/
 import { END_OF_FIELDS } from "../../support/add_fields.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { until } from "../../support/until.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
-import { Installation } from "./installation.ts";
+import { Installation, neverReadyAfter } from "./installation.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -39,6 +40,13 @@ const TO_FORMAT_BEFORE: Edit[] = [
     " (stores of format ${STORE_FORMAT}, upgrades ${UPGRADED_FORMAT})",
     "",
   ],
+];
+
+/** Make a copy of the project one with another head, although it calls its format as this one does. */
+const TO_OTHER_HEAD: Edit[] = [
+  [VERSION_FILE, `VERSION = "${VERSION}"`, `VERSION = "${NEXT}"`],
+  [HEAD_FILE, "  application: z.string(),\n", ""],
+  [HEAD_FILE, "application: application.name, ...head }", "...head }"],
 ];
 
 /** Replaces texts of a copy of the project, each of which must be there. */
@@ -87,14 +95,15 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
         lastId++;
       };
       /** Changes the version, and asserts that it serves what was there before. */
-      const change = async (to: string) => {
+      const change = async (to: string, said: string) => {
         const before = await served();
         const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
         assertEquals(code, 0, stderr);
+        assertStringIncludes(stderr, said);
         assertMatch(stderr, /is ready, after a pause of \d+ s\. The backup: /);
-        assertStringIncludes(
+        assertMatch(
           await installation.expect("pets log --version"),
-          `Animal Store ${to} (`,
+          RegExp(`^Animal Store ${to}(?:, commit [0-9a-f]+)? \\(`),
         );
         assertEquals(await served(), before);
       };
@@ -105,19 +114,26 @@ test("pets-upgrade: forward and back, and again to another format, with a remova
         return { total: response.headers.get("x-total-count"), ids };
       };
 
-      for (const to of [NEXT, VERSION]) {
-        await change(to);
+      for (const [to, from] of [[NEXT, VERSION], [VERSION, NEXT]]) {
+        await change(
+          to,
+          `The store stays. The way back, pets-upgrade ${from}, continues on that store, and ` +
+            `closes with the first event that ${from} does not know`,
+        );
         await writeAndRemove();
       }
       assertEquals(await installation.settings, settings);
-      for (const to of [NEXT_FORMAT, VERSION]) {
-        await change(to);
+      for (const [to, from] of [[NEXT_FORMAT, VERSION], [VERSION, NEXT_FORMAT]]) {
+        await change(
+          to,
+          `. ${from} cannot read what ${to} stores: the way back, pets-upgrade ${from}, moves `,
+        );
         await writeAndRemove();
       }
       assertMatch(await installation.settings, new RegExp(`^KV_PATH=.*pets-${VERSION}-.*$`, "m"));
 
       // The older version would not know the newest line: it says so before anything stops.
-      await change(NEXT);
+      await change(NEXT, "The store stays. ");
       await writeAndRemove({ colour: "red" });
       const before = [await served(), await installation.settings];
       const pid = await Deno.readTextFile(`${installation.folder}/pid`);
@@ -164,7 +180,7 @@ test("pets-upgrade: behind links, it changes the files to which they lead, with 
     assertMatch(
       stderr,
       RegExp(
-        `pets.sqlite3 is a symbolic link to the store of .*; the settings now name KV_PATH=${store}`,
+        `pets.sqlite3 is a symbolic link to the earlier store; the settings now name KV_PATH=${store}`,
       ),
     );
     assertEquals([Deno.lstatSync(link).isSymlink, Deno.statSync(settings).mode! & 0o777], [
@@ -206,12 +222,14 @@ test("pets-upgrade: a version that fails gives way to the one before, on its own
       const [args, reason] of [["", "use pets-upgrade VERSION"], ["1.2.3", "does not exist"], [
         `${VERSION} PORT=1`,
         "names the new store",
-      ]]
+      ], [`${VERSION} KV_PATH=/none`, "is the version of the settings already"]]
     ) {
       const wrong = await installation.run(`pets-upgrade ${args}`);
       assertEquals(wrong.code, 2);
       assertMatch(wrong.stderr, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`));
     }
+
+    assertMatch(await installation.expect("pets-upgrade --help"), /^ {2}pets-upgrade VERSION$/m);
 
     const [file, text, defect] = broken;
     await edit(next, [[file, defect, text]]);
@@ -233,6 +251,11 @@ test("pets-upgrade: a version that fails gives way to the one before, on its own
 test("pets-upgrade: from format 6 to 7 on one store, back into a new one with all events, and forward again", () =>
   withProjectCopy(async (before) => {
     await edit(before, TO_FORMAT_BEFORE);
+    // On Deno, a version before 7.0.0 has an entry for each command, which only its tasks know.
+    await Deno.rename(`${before}/scripts/main.ts`, `${before}/scripts/entry.ts`);
+    const config = await Deno.readTextFile(`${before}/deno.json`);
+    const ofEntry = config.replaceAll("scripts/main.ts", "scripts/entry.ts");
+    await Deno.writeTextFile(`${before}/deno.json`, ofEntry);
     await using installation = await Installation.make([]);
     const { folder } = installation;
     const { address, client } = await installation.serve([[BEFORE, before], [VERSION, ROOT]]);
@@ -247,7 +270,14 @@ test("pets-upgrade: from format 6 to 7 on one store, back into a new one with al
     assertEquals(await installation.expect("pets log --version"), `Animal Store ${BEFORE}\n`);
     await add();
 
-    assertMatch(await changeTo(VERSION), /^Sound: 2 events, 1 pet\./m);
+    const { code, stdout, stderr } = await installation.run(`pets-upgrade ${VERSION}`);
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(
+      stderr,
+      `The store stays. ${BEFORE} cannot read what ${VERSION} stores: the way back, pets-upgrade ` +
+        `${BEFORE}, moves the log into a new store, `,
+    );
+    assertMatch(stdout, /^Sound: 2 events, 1 pet\./m);
     assertEquals(await installation.settings, settings.replace(BEFORE, VERSION));
     // Until the first write, the version before can read the store.
     await installation.expect(`${ofBefore} pets log --last 1`);
@@ -284,12 +314,32 @@ test("pets-upgrade: from format 6 to 7 on one store, back into a new one with al
     }
   }));
 
-/** The script, with a version that writes and is not ready. */
-function neverReadyAfter(writing: string, script: string): string {
-  const line = /(?<=^ {2}systemctl start animal-store\n) {2}is_ready .*$/m;
-  assert(line.test(script));
-  return script.replace(line, `  ${writing}false`);
-}
+test("pets-upgrade: a build that cannot read the store gets a new one, whatever number its format has, and so does the backup that follows", () =>
+  withProjectCopy(async (next) => {
+    await edit(next, TO_OTHER_HEAD);
+    await using installation = await Installation.make([]);
+    const { client } = await installation.serve([[VERSION, ROOT], [NEXT, next]]);
+    const folder = `${installation.folder}/data-backup`;
+    await Deno.mkdir(folder);
+    await installation.expect("systemctl enable animal-store-backup-follow");
+    const add = async (id: number) => {
+      assertEquals((await client.add({ name: "Rex", categoryId: 1 })).status, 201);
+      await until(async () => {
+        const lines = (await Deno.readTextFile(`${folder}/log.jsonl`)).split("\n");
+        assertEquals(lines.length, id + 2);
+      }, `The backup has not animal ${id}`);
+    };
+    for (const [index, [to, from]] of [[NEXT, VERSION], [VERSION, NEXT]].entries()) {
+      await add(index + 1);
+      const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
+      assertEquals(code, 0, stderr);
+      assertMatch(stderr, RegExp(`^The log moves into KV_PATH=\\S+. ${from} cannot read `, "m"));
+      assertMatch(await installation.settings, RegExp(`^KV_PATH=.*pets-${to}-.*$`, "m"));
+    }
+    await add(3);
+    assertEquals(await client.listIds(), [3, 2, 1]);
+    await installation.expect(`pets audit --file ${folder}/log.jsonl`);
+  }));
 
 testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
   "pets-upgrade: to the program for Node, and back to Deno, on one store",
