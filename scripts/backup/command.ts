@@ -42,6 +42,7 @@ export const command = operatorCommand<Flags>({
     return `${how}. ${state}. Run the same command again to continue.`;
   },
   endsBySignal: () => isFollowing,
+  fileName: () => path,
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     path = realPath(name);

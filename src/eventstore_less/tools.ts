@@ -12,7 +12,9 @@
  * @module
  */
 
+export { fileRemedy } from "./runtime/file_remedy.ts";
 export { realPath } from "./runtime/real_path.ts";
+export { shellWord } from "./runtime/shell_word.ts";
 export { audit, type AuditOptions } from "./tools/audit.ts";
 export {
   backup,
