@@ -124,7 +124,8 @@ export const COMMANDS = {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections up to the newest event at its start; in a file also that no record is set to
-      expire. Notes what is not a fault. Writes nothing to the store.`,
+      expire. Notes what is not a fault. Changes nothing in the store but the record of its result, which
+      the command status shows.`,
     usage: ["audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
@@ -137,6 +138,18 @@ export const COMMANDS = {
     noResult: "a replay ended meanwhile, so audit again",
     permissions: "command",
     load: () => import("./audit/command.ts"),
+  }),
+  status: entry({
+    title: "Shows the store, its last audit and backup, and what to do first",
+    details:
+      `Reads no more of the log than its end, so it takes a moment. An audit and a backup leave a
+      record in the store when they end; with --follow, a backup leaves one at most ten seconds after
+      each event.`,
+    usage: ["status [--json]"],
+    flags: { "--json": "prints one JSON object; a value that is not known is absent" },
+    refusal: "there is something to do",
+    permissions: "command",
+    load: () => import("./status/command.ts"),
   }),
   schema: entry({
     title: "Prints the SQL that creates the tables in a PostgreSQL database",

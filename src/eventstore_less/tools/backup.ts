@@ -4,12 +4,14 @@ import { HeadReader } from "../log/head_reader.ts";
 import { readLog } from "../log/read_log.ts";
 import { lockFile } from "../runtime/file_lock.ts";
 import { realPath } from "../runtime/real_path.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Application } from "../application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { BackupFile, isDamage } from "./backup_file.ts";
 import { followLog } from "./follow_log.ts";
+import { recordRun } from "./last_runs.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
 import { RefusedError } from "./refused_error.ts";
 import { ToolError } from "./tool_error.ts";
@@ -71,13 +73,54 @@ interface Run extends Required<Pick<BackupOptions, "follow" | "onProgress" | "on
   path: string;
   file: FileHandle;
   backup: BackupFile;
+  recorder: BackupRecorder;
   signal?: AbortSignal;
+}
+
+/** Time after which a position of a backup that follows is recorded, in milliseconds. */
+const RECORD_INTERVAL_MS = 10_000;
+
+/** Records where a backup is in the store: at its end, and soon after each position while it follows. */
+class BackupRecorder {
+  #log: ToolStore | StoreAt;
+  #runtime: Runtime;
+  #file: string;
+  #position = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(log: ToolStore | StoreAt, runtime: Runtime, file: string) {
+    this.#log = log;
+    this.#runtime = runtime;
+    this.#file = file;
+  }
+
+  recordSoon(position: number): void {
+    this.#position = position;
+    this.#cancel ??= this.#runtime.setTimer(RECORD_INTERVAL_MS, () => {
+      this.#cancel = undefined;
+      void this.#record();
+    });
+  }
+
+  async recordEnd(position: number): Promise<void> {
+    this.#position = position;
+    await this.#record();
+  }
+
+  #record(): Promise<void> {
+    const run = { position: this.#position, file: this.#file };
+    return recordRun(this.#log, "backup", run);
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel?.();
+  }
 }
 
 /**
  * Appends the new events of a log to a file, which must be new, empty, or an export of this log. Only one process at a time
  * can write it. The file is created so that only its owner can read it. An aborted backup leaves whole lines; the next one
- * continues.
+ * continues. It leaves the record that {@linkcode status} reads in the store, outside of the log, if the store can be written.
  *
  * Rejects with `IncompleteBackupError` if the log is damaged, with `RefusedError` if the file is not of this log
  * (`not_an_export`, `other_log`, `converted`) or was changed meanwhile (`file_changed`), and with `ToolError` if another
@@ -102,16 +145,29 @@ export async function backup(
   const backup = await BackupFile.open(application, file, store, end);
   const { position: startedAt, removedBytes, damage } = backup;
   await onProgress({ phase: "open", position: startedAt, removedBytes });
-  const run = { reader, store, path, file, backup, follow, signal, onProgress, onReachable };
+  using recorder = new BackupRecorder(log, reader.runtime, path);
+  const run = {
+    reader,
+    store,
+    path,
+    file,
+    backup,
+    recorder,
+    follow,
+    signal,
+    onProgress,
+    onReachable,
+  };
   const fault = headFault ?? await appendUntilFault(run, end) ?? damage;
   if (fault !== undefined) await appendReadable(run);
   const isSynced = follow && fault === undefined;
   if (!isSynced) await sync(run);
   const { position, hash } = backup;
   const report = { position, hash, added: position - startedAt };
-  if (signal?.aborted && follow) return report;
-  signal?.throwIfAborted();
-  if (fault !== undefined) throw new IncompleteBackupError(report, fault);
+  const isStopped = follow && signal?.aborted;
+  if (!isStopped) signal?.throwIfAborted();
+  if (!isStopped && fault !== undefined) throw new IncompleteBackupError(report, fault);
+  if (fault === undefined) await recorder.recordEnd(position);
   return report;
 }
 
@@ -183,11 +239,12 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new ToolError("not_a_file", `${path} is not a regular file`);
 }
 
-async function sync({ path, file, backup, onProgress }: Run): Promise<void> {
+async function sync({ path, file, backup, recorder, follow, onProgress }: Run): Promise<void> {
   await backup.sync();
   await expectInPlace(path, file, backup.length);
   const { position, hash } = backup;
   await onProgress({ phase: "sync", position, hash });
+  if (follow) recorder.recordSoon(position);
 }
 
 /** Rejects unless the open file still has its name, and the length that was written. */
