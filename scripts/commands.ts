@@ -95,12 +95,15 @@ export const COMMANDS = {
   }),
   backup: entry({
     title: "Keeps a backup of the log in a file up to date",
-    details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
-      and which only one process at a time can write. When they are on disk, prints the position and
+    details: `Appends the new events to FILE, which must be new, empty, or an export of this log (or
+      the last part of one), and which only one process at a time can write. When they are on disk, prints the position and
       the hash of the last one as JSON; with --follow on a terminal, only the number of events. From a
       damaged store, it takes every line that can be read and continues FILE, and exits with 1.`,
-    usage: ["backup FILE [--follow]"],
+    usage: ["backup FILE [--follow] [--after EXPORT]"],
     flags: {
+      "--after EXPORT":
+        `begins a new FILE after the last event of another one, which is closed then;
+        together they are one export: cat EXPORT FILE`,
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
     positionals: ["FILE"],

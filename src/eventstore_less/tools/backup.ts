@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Application } from "../application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { BackupFile, isDamage } from "./backup_file.ts";
+import { BackupFile, type FormerPart, isDamage, readFormerPart } from "./backup_file.ts";
 import { followLog } from "./follow_log.ts";
 import { recordRun } from "./last_runs.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
@@ -35,6 +35,11 @@ export type BackupProgress =
 export interface BackupOptions extends Pick<ToolOptions, "signal"> {
   /** Called from time to time. The backup waits for it. */
   onProgress?(progress: BackupProgress): void | Promise<void>;
+  /**
+   * The file that this one continues: a new file begins after its last event. Both together are an export of the log,
+   * in this order. Later backups of the new file need it no more.
+   */
+  after?: string;
   /** Whether to append later events, too, until the signal is aborted. Then that is no error. */
   follow?: boolean;
   /** Called with `false` and the reason if the store cannot be reached while it is followed, and with `true` once it is back. */
@@ -43,6 +48,8 @@ export interface BackupOptions extends Pick<ToolOptions, "signal"> {
 
 /** The end of a file that is on disk. With its position and hash, an audit checks that a log extends it. */
 export interface BackupReport {
+  /** Position of the first line; 1, unless the file continues another one. */
+  start: number;
   /** Position of the last line. */
   position: number;
   /** SHA-256 (hex) of the last line. */
@@ -118,7 +125,7 @@ class BackupRecorder {
 }
 
 /**
- * Appends the new events of a log to a file, which must be new, empty, or an export of this log. Only one process at a time
+ * Appends the new events of a log to a file, which must be new, empty, an export of this log, or the last part of one. Only one process at a time
  * can write it. The file is created so that only its owner can read it. An aborted backup leaves whole lines; the next one
  * continues. It leaves the record that {@linkcode status} reads in the store, outside of the log, if the store can be written.
  *
@@ -138,11 +145,14 @@ export async function backup(
   const { application } = reader;
   const store = patientStore(reader);
   const { position: end, fault: headFault } = await readEndOfLog(application, store);
+  const former = options.after === undefined
+    ? undefined
+    : await readFormer(realPath(options.after), application, store, end);
   await using file = await openFile(path);
   // Only one process at a time can write the file.
   using lock = lockFile(path);
   if (lock === undefined) throw new ToolError("file_in_use", `Another process writes ${path}`);
-  const backup = await BackupFile.open(application, file, store, end);
+  const backup = await BackupFile.open(application, file, store, end, former);
   const { position: startedAt, removedBytes, damage } = backup;
   await onProgress({ phase: "open", position: startedAt, removedBytes });
   using recorder = new BackupRecorder(log, reader.runtime, path);
@@ -163,7 +173,7 @@ export async function backup(
   const isSynced = follow && fault === undefined;
   if (!isSynced) await sync(run);
   const { position, hash } = backup;
-  const report = { position, hash, added: position - startedAt };
+  const report = { start: backup.start, position, hash, added: position - startedAt };
   const isStopped = follow && signal?.aborted;
   if (!isStopped) signal?.throwIfAborted();
   if (!isStopped && fault !== undefined) throw new IncompleteBackupError(report, fault);
@@ -228,6 +238,21 @@ async function readEndOfLog(
     const message = `The store is refused: ${error.message}`;
     return { position: Infinity, fault: new RefusedError("store_refused", message) };
   }
+}
+
+async function readFormer(
+  path: string,
+  application: Application,
+  store: Store,
+  end: number,
+): Promise<FormerPart> {
+  await using file = await open(path);
+  const former = await readFormerPart(application, file, store, end);
+  if (former.position < end) return former;
+  // The next run would take an empty file for one that begins with the first event.
+  const message =
+    `The log has no event after position ${former.position} yet, with which a file can begin`;
+  throw new RefusedError("log_empty", message);
 }
 
 async function openFile(path: string): Promise<FileHandle> {

@@ -134,7 +134,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
   const file = `${temp.folder}/pets.jsonl`;
   const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
   const cases: [name: string, code: number, line: RegExp][] = [
-    [file, 1, /^error: The file does not begin with the first event of a log\n$/],
+    [file, 1, /^error: The file does not begin with an event of a log\n$/],
     [temp.folder, 2, /^error: EISDIR: .*\n$/],
     ["-", 2, /^error: The name of a file is required; see --help\n$/],
     [temp.kvPath, 2, isStore],
