@@ -5,7 +5,7 @@
 
 import { commandName } from "../src/runtime/words.ts";
 import { DEV_DEFAULTS, SERVICE_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
-import { entry, type TableCommand } from "./cli/command.ts";
+import { entry, type TableCommand } from "./cli/table_entry.ts";
 
 export const COMMANDS = {
   start: entry({
@@ -95,18 +95,20 @@ export const COMMANDS = {
   }),
   backup: entry({
     title: "Keeps a backup of the log in a file up to date",
-    details: `Appends the new events to FILE, which must be new, empty, or an export of this log (or
-      the last part of one), and which only one process at a time can write. When they are on disk, prints the position and
-      the hash of the last one as JSON; with --follow on a terminal, only the number of events. From a
-      damaged store, it takes every line that can be read and continues FILE, and exits with 1.`,
-    usage: ["backup FILE [--follow] [--after EXPORT]"],
+    details:
+      `Appends the new events to EXPORT, a file which must be new, empty, or an export of this log
+      (or the last part of one), and which only one process at a time can write. When they are on disk,
+      prints the position and the hash of the last one as JSON; with --follow on a terminal, only the
+      number of events. From a damaged store, it takes every line that can be read and continues EXPORT,
+      and exits with 1.`,
+    usage: ["backup EXPORT [--follow] [--after EXPORT]"],
     flags: {
       "--after EXPORT":
-        `begins a new FILE after the last event of another one, which is closed then;
-        together they are one export: cat EXPORT FILE`,
+        `begins a new file after the last event of this export, which is closed then;
+        together, in this order, they are one export`,
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
-    positionals: ["FILE"],
+    positionals: ["EXPORT"],
     refusal: "the file does not belong to the log or was changed meanwhile, or the log is damaged",
     permissions: "command",
     load: () => import("./backup/command.ts"),
@@ -173,14 +175,14 @@ export const COMMANDS = {
       scripts/publish/README.md.`,
     usage: [
       "publish --new-key FILE",
-      "publish DIR --key FILE [--origin NAME] [--entries] [--from-file EXPORT]",
+      "publish DIR --key FILE [--origin NAME] [--entries] [--file EXPORT]",
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
       "--key FILE": "the private key that signs, neither in DIR nor in the folder of the store",
       "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
-      "--from-file EXPORT": "publishes an export (- for standard input) instead of the store",
+      "--file EXPORT": "publishes an export (- for standard input) instead of the store",
     },
     positionals: ["DIR"],
     refusal: "refused, for example because the log does not continue what was published",
@@ -193,14 +195,14 @@ export const COMMANDS = {
       the newest one of a subject, as the command log names it. Or checks that the published log extends
       an older checkpoint of it.`,
     usage: [
-      "prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
+      "prove EVENT --published DIR [--line FILE] [--file EXPORT] > event.tlog-proof",
       "prove --consistency FILE --published DIR",
     ],
     flags: {
       "--published DIR": "the folder that the command publish wrote",
       "--line FILE": "also writes the line of the event, exactly the bytes that the proof is about",
       "--consistency FILE": "a file with a checkpoint that was published earlier",
-      "--from-file EXPORT": "finds the event in an export (- for standard input), not in the store",
+      "--file EXPORT": "finds the event in an export (- for standard input), not in the store",
     },
     positionals: ["EVENT"],
     refusal: "not proven",
@@ -214,22 +216,39 @@ export const COMMANDS = {
       the log. If a restore is killed, run it again with the same export and flags, and it resumes;
       until it is done, the store is refused. In an empty PostgreSQL database, it creates the
       tables. With a flag, it says what the new log ends.`,
-    usage: ["restore [--to N | --until TIME] [--redact SUBJECT]… FILE"],
+    usage: ["restore [--to N | --until TIME] [--redact SUBJECT]… EXPORT"],
     examples: () => [`${commandName("log")} | KV_PATH=… ${commandName("restore -")}`],
     flags: {
       "--to N": "restores only the events up to position N, and reads no fault after it",
       "--until TIME":
-        `restores only the events before the first one that is later than this time, as
-        the command log takes it (in UTC unless it has an offset), and says their number`,
+        `restores only the events before this time, as the command log takes it (in UTC unless it
+        has an offset): those before the first one that is not earlier; says their number`,
       "--redact SUBJECT...":
         `replaces the personal data of a subject, as the command log names it, and
         the hashes of all later lines; can be used several times`,
     },
-    positionals: ["FILE"],
+    positionals: ["EXPORT"],
     variables: [...STORE_VARIABLES, "TMPDIR"],
     refusal: "the export is not one complete, sound log",
     permissions: "command",
     load: () => import("./restore/command.ts"),
+  }),
+  erase: entry({
+    title: "Restores an export without the personal data of subjects",
+    details: `Does what the command restore with --redact does: the new store has the data of these
+      subjects nowhere, and the old one keeps it. Says what the new log ends.`,
+    usage: ["erase [--to N | --until TIME] --subject SUBJECT… EXPORT"],
+    flags: {
+      "--to N": "as the command restore takes it",
+      "--until TIME": "as the command restore takes it",
+      "--subject SUBJECT...": `whose personal data is replaced, as the command log names it; can be
+        used several times`,
+    },
+    positionals: ["EXPORT"],
+    variables: [...STORE_VARIABLES, "TMPDIR"],
+    refusal: "the export is not one complete, sound log, or has no data of a subject",
+    permissions: "command",
+    load: async () => ({ command: (await import("./restore/command.ts")).erase }),
   }),
 } satisfies Record<string, TableCommand>;
 

@@ -7,7 +7,7 @@ import process from "node:process";
 import { COULD_NOT_RUN } from "../src/life_cycle/exit.ts";
 import { callCommandsBy } from "../src/runtime/words.ts";
 import { readCaller } from "../src/settings/config.ts";
-import { parseArguments, type TableCommand } from "./cli/command.ts";
+import { parseArguments, type TableCommand } from "./cli/table_entry.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The oldest version of Node with all that the program uses. Deno says that it is a later one. */

@@ -4,7 +4,7 @@
  */
 
 import { COMMANDS } from "../scripts/commands.ts";
-import type { TableCommand } from "../scripts/cli/command.ts";
+import type { TableCommand } from "../scripts/cli/table_entry.ts";
 import { INTERNAL_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
 
 export const DENO_JSON = new URL("../deno.json", import.meta.url);
@@ -29,8 +29,9 @@ function isCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
+/** Without -q, Deno warns in each run that sets of permissions are experimental. */
 function taskOf([name, { title, permissions }]: [string, TableCommand]) {
-  const command = `deno run ${flagFor(permissions)} scripts/main.ts ${name}`;
+  const command = `deno run -q ${flagFor(permissions)} scripts/main.ts ${name}`;
   return [name, { description: title, command }] as const;
 }
 

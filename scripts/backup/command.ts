@@ -15,7 +15,7 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { sayReachable } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { operatorCommand, print, say } from "../cli/run_command.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
@@ -52,7 +52,7 @@ export const command = operatorCommand<Flags>({
     const isOfStore = (end: string) =>
       location.kind === "file" && resolve(location.path) + end === resolve(path);
     if (FILES_OF_SQLITE.some(isOfStore)) {
-      throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
+      throw new UsageError("EXPORT must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
     isFollowing = follow;
     try {

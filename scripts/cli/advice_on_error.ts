@@ -13,7 +13,7 @@ export const REPAIR_COMMANDS: Record<Conversion["kind"], string> = {
 /** What an operator can do about an error of a tool, to follow its message; empty if there is nothing to say. */
 export function adviceOnError(error: unknown): string {
   if (error instanceof ConvertedError) {
-    const command = REPAIR_COMMANDS[error.conversion].replace("BACKUP", "FILE");
+    const command = REPAIR_COMMANDS[error.conversion].replace("BACKUP", "EXPORT");
     return `. Keep the file, and repair a copy: ${command}`;
   }
   if (!(error instanceof ToolError)) return "";

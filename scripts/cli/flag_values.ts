@@ -1,7 +1,7 @@
 /** Parses the values of flags. All functions throw {@linkcode UsageError}. */
 
 import { z } from "zod";
-import { UsageError } from "./command.ts";
+import { UsageError } from "./table_entry.ts";
 import { isSubject, SUBJECT_FORMS } from "./subject_text.ts";
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

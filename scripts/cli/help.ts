@@ -4,7 +4,7 @@ import { HAS_DENO_KV, STORE_FORMAT, UPGRADED_FORMAT } from "eventstore-less/star
 import { commandName } from "../../src/runtime/words.ts";
 import { STORE_VARIABLES, type Variable, VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
-import type { Command } from "./command.ts";
+import type { Command } from "./table_entry.ts";
 
 const WIDTH = 100;
 

@@ -11,7 +11,7 @@ import { writeStdout } from "this-runtime/stdio.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { adviceOnError } from "./advice_on_error.ts";
-import type { Command, Parsed, RunCommand } from "./command.ts";
+import type { Command, Parsed, RunCommand } from "./table_entry.ts";
 import { configuredStore } from "./configured_store.ts";
 import { endProgress } from "./progress.ts";
 

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { parseCount } from "../cli/flag_values.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { EXIT, operatorCommand } from "../cli/run_command.ts";
 import { sendSignal } from "../cli/send_signal.ts";
 

@@ -20,7 +20,7 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import {
   CommandRefusedError,
   operatorCommand,

@@ -13,7 +13,7 @@ import { prettyEvent } from "./pretty_event.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { followStore } from "../cli/log_source.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { EXIT, operatorCommand, say, withInstance, write } from "../cli/run_command.ts";
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import type { StoredLine } from "eventstore-less/parts";
 import { APPLICATION } from "../../src/application.ts";
 import { API_KEYS } from "../../src/keys/api_keys.ts";
 import { expectSubject, parseTime, wrongFormError } from "../cli/flag_values.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 
 /** The flags that select events. */
 export interface EventFlags {

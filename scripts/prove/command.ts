@@ -4,7 +4,7 @@ import { APPLICATION } from "../../src/application.ts";
 import { writeFile } from "node:fs/promises";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { operatorCommand, print, say, write } from "../cli/run_command.ts";
 import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";
 
@@ -15,12 +15,12 @@ interface Flags {
   "published"?: string;
   "line"?: string;
   "consistency"?: string;
-  "from-file"?: string;
+  "file"?: string;
 }
 
 export const command = operatorCommand<Flags>({
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
-  async run({ published: dir, line: linePath, consistency, "from-file": file }, [what]) {
+  async run({ published: dir, line: linePath, consistency, file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
     const namesEvent = what !== undefined;
     const namesCheckpoint = consistency !== undefined;

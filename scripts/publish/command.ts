@@ -8,7 +8,7 @@ import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { operatorCommand, say } from "../cli/run_command.ts";
 
 interface Flags {
@@ -16,7 +16,7 @@ interface Flags {
   "key"?: string;
   "origin"?: string;
   "entries"?: boolean;
-  "from-file"?: string;
+  "file"?: string;
 }
 
 export const command = operatorCommand<Flags>({
@@ -50,7 +50,7 @@ async function publishLog(dir: string, keyPath: string, flags: Flags): Promise<v
   const key = await readSigningKey(keyPath);
   const showPublishing = progressOf("Publishing", "events");
   const { entries, origin: given } = flags;
-  const { origin, vkey, size, added } = await withLog(flags["from-file"], (log) => {
+  const { origin, vkey, size, added } = await withLog(flags["file"], (log) => {
     return publish(log, dir, {
       key,
       origin: given,

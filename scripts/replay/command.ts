@@ -5,7 +5,7 @@ import { replay, type ReplayPhase, type ToolStore, UnsoundError } from "eventsto
 import { commandName } from "../../src/runtime/words.ts";
 import { formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { operatorCommand, say, withStore } from "../cli/run_command.ts";
 
 const showRemoving = progressOf("Removing", "records");

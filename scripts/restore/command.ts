@@ -23,8 +23,8 @@ import { openInput } from "../cli/log_source.ts";
 import { adviceOnError } from "../cli/advice_on_error.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { UsageError } from "../cli/command.ts";
-import { operatorCommand, say } from "../cli/run_command.ts";
+import { UsageError } from "../cli/table_entry.ts";
+import { type CommandActions, operatorCommand, say } from "../cli/run_command.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -35,8 +35,9 @@ const PROGRESS: Record<RestorePhase, ShowProgress> = {
   write: progressOf("Restoring", "events"),
 };
 
+let name = "restore";
 let isWriting = false;
-/** The last position that --until includes. With a time such as 24h, a later run would find another one. */
+/** The last position before the time of --until. With a time such as 24h, a later run would find another one. */
 let endOfTime: number | undefined;
 
 interface Flags {
@@ -45,48 +46,68 @@ interface Flags {
   redact?: string[];
 }
 
-export const command = operatorCommand<Flags>({
+const ACTIONS: CommandActions<Flags> = {
   interrupt() {
-    const again = `Run ${commandName("restore")} again`;
+    const again = `Run ${commandName(name)} again`;
     if (!isWriting) return `Interrupted. Nothing was written. ${again}.`;
     const refused = "Interrupted. The store is incomplete and refused.";
     const change = endOfTime === undefined ? "" : `, but --to ${endOfTime} in place of --until`;
     return `${refused} ${again} with the same export and flags${change}: it resumes.`;
   },
   adviceOn: (error) => error instanceof UnsoundError ? remedyFor(error) : adviceOnError(error),
-  async run({ to, until, redact: subjects = [] }, [path]) {
-    if (path === undefined) {
-      throw new UsageError("An export is required: the name of a file, or - for standard input");
-    }
-    if (to !== undefined && until !== undefined) {
-      throw new UsageError("--to and --until cannot be used together");
-    }
-    const end = { position: parseCount("--to", to, 1), time: parseTime("--until", until) };
-    for (const subject of subjects) expectSubject("--redact", subject);
-    const store = configuredStore();
-    if (store.kind === "memory") {
-      throw new ConfigError(
-        "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
-      );
-    }
-    // Otherwise the whole export would be verified first.
-    if (store.kind === "file") {
-      await expectFolder(store).catch((error) => {
-        throw new OpenStoreError(store, reasonOf(error));
-      });
-    }
-    const input = path === "-" ? undefined : await openInput(path);
-    if (input !== undefined && (await input.stat()).isFile()) {
-      await using file = input;
-      return await restoreFrom(() => bytesOf(file), end, subjects);
-    }
-    await using copy = await openTempFile();
-    const copied = copiedAsRead(input?.createReadStream() ?? process.stdin, copy);
-    await restoreFrom(copied, end, subjects);
+  async run(flags, positionals) {
+    for (const subject of flags.redact ?? []) expectSubject("--redact", subject);
+    await restoreExport(flags, positionals);
+  },
+};
+
+export const command = operatorCommand(ACTIONS);
+
+/** `erase --subject` is `restore --redact`. */
+export const erase = operatorCommand<Omit<Flags, "redact"> & { subject?: string[] }>({
+  ...ACTIONS,
+  async run({ subject: redact = [], ...end }, positionals) {
+    name = "erase";
+    if (redact.length === 0) throw new UsageError("--subject is required: whose data is erased");
+    for (const subject of redact) expectSubject("--subject", subject);
+    await restoreExport({ ...end, redact }, positionals);
   },
 });
 
-/** The end of the restored log: a position, or the last event before the first one that is later than a time. */
+async function restoreExport(
+  { to, until, redact: subjects = [] }: Flags,
+  [path]: string[],
+): Promise<void> {
+  if (path === undefined) {
+    throw new UsageError("An export is required: the name of a file, or - for standard input");
+  }
+  if (to !== undefined && until !== undefined) {
+    throw new UsageError("--to and --until cannot be used together");
+  }
+  const end = { position: parseCount("--to", to, 1), time: parseTime("--until", until) };
+  const store = configuredStore();
+  if (store.kind === "memory") {
+    throw new ConfigError(
+      "KV_PATH must not be :memory:, because the store would end with this command; set it to a new file",
+    );
+  }
+  // Otherwise the whole export would be verified first.
+  if (store.kind === "file") {
+    await expectFolder(store).catch((error) => {
+      throw new OpenStoreError(store, reasonOf(error));
+    });
+  }
+  const input = path === "-" ? undefined : await openInput(path);
+  if (input !== undefined && (await input.stat()).isFile()) {
+    await using file = input;
+    return await restoreFrom(() => bytesOf(file), end, subjects);
+  }
+  await using copy = await openTempFile();
+  const copied = copiedAsRead(input?.createReadStream() ?? process.stdin, copy);
+  await restoreFrom(copied, end, subjects);
+}
+
+/** The end of the restored log: a position, or a time that its events are before. */
 interface End {
   position?: number;
   time?: string;
@@ -121,15 +142,15 @@ async function restoreFrom(
 
 /** Says at which position a log ends that ends at a time. */
 function sayEndOfTime({ endOfTime }: RestoreReport, time: string): void {
-  const { position, laterTime, earlierAfter } = endOfTime!;
-  if (laterTime === undefined) {
-    say(`The export ends at position ${position}, and no event is later than ${time}.`);
+  const { position, nextTime, earlierAfter } = endOfTime!;
+  if (nextTime === undefined) {
+    say(`The export ends at position ${position}, and all its events are before ${time}.`);
     return;
   }
-  say(`The log ends at position ${position}, because the next event is of ${laterTime}.`);
+  say(`The log ends at position ${position}, because the next event is of ${nextTime}.`);
   if (earlierAfter === 0) return;
   say(
-    `The events after it that are not later than ${time} are left out, too ` +
+    `The events after it that are before ${time} are left out, too ` +
       `(${formatCount(earlierAfter)}): the clocks of the instances differ.`,
   );
 }

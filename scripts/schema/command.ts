@@ -1,6 +1,6 @@
 import { APPLICATION } from "../../src/application.ts";
 import { createSchema, grantTo } from "eventstore-less/store";
-import { UsageError } from "../cli/command.ts";
+import { UsageError } from "../cli/table_entry.ts";
 import { operatorCommand, print } from "../cli/run_command.ts";
 
 interface Flags {

@@ -8,7 +8,7 @@ import { locateStore } from "eventstore-less/startup";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
-import type { NoFlags, RunCommand } from "../cli/command.ts";
+import type { NoFlags, RunCommand } from "../cli/table_entry.ts";
 
 export const command: RunCommand<NoFlags> = (parse) => runProgram(() => start(parse));
 

@@ -30,15 +30,13 @@ export function firstTask(status: ServiceStatus, now: number): string | undefine
       "set synchronous_standby_names, or with Patroni synchronous_mode";
   }
   if (backup === undefined) {
-    return `No backup of this store is known: ${
-      commandName("backup FILE")
-    }, with FILE on another disk`;
+    const make = commandName("backup EXPORT");
+    return `No backup of this store is known: ${make}, on another disk`;
   }
   const { file, lacksSince } = backup;
   if (lacksSince !== undefined && now - Date.parse(lacksSince) > BACKUP_LAG_LIMIT_MS) {
-    return `The backup lacks events that are older than two hours: ${
-      commandName(`backup ${shellWord(file)}`)
-    }`;
+    const bringUpToDate = commandName(`backup ${shellWord(file)}`);
+    return `The backup lacks events that are older than two hours: ${bringUpToDate}`;
   }
   if (audit === undefined) return `No audit of this store is known: ${runAudit}`;
   if (now - Date.parse(audit.endedAt) > AUDIT_AGE_LIMIT_MS) {

@@ -85,14 +85,15 @@ export function readCaller(): string | undefined {
 }
 
 /**
- * Throws `ConfigError` if the name of a file is relative and a program such as `pets` runs the commands: they run in
- * another folder than that of the operator. `source` names where the name is from, such as `(KV_PATH)`.
+ * Throws `ConfigError` if a variable names a file that is relative and a program such as `pets` runs the commands: the
+ * settings would mean another file in each folder.
  */
-export function expectFullName(path: string, source = ""): void {
+function expectFullName(path: string, variable: VariableName): void {
   const caller = readCaller();
   if (caller === undefined || isAbsolute(path)) return;
-  const name = `${path} ${source}`.trim();
-  throw new ConfigError(`Name ${name} from the root (/…): ${caller} runs in ${process.cwd()}`);
+  throw new ConfigError(
+    `Name ${path} (${variable}) from the root (/…): ${caller} runs in any folder`,
+  );
 }
 
 /** Throws `ConfigError`. */
@@ -193,7 +194,7 @@ function readDatabase(): NamedStore {
   }
   const reads = readAs("READS", "primary or strict", (it) => /^(primary|strict)$/.exec(it)?.[0]);
   const passfile = read("PGPASSFILE");
-  if (passfile !== undefined) expectFullName(passfile, "(PGPASSFILE)");
+  if (passfile !== undefined) expectFullName(passfile, "PGPASSFILE");
   const settings = {
     ...address,
     password: address.password ?? read("PGPASSWORD"),
@@ -234,7 +235,7 @@ function readKvPath(): NamedStore {
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   const isFile = !isUrl && !/^https?:/i.test(path);
   if (isFile) {
-    expectFullName(path, "(KV_PATH)");
+    expectFullName(path, "KV_PATH");
     return { kind: "named_file", name: path, isDefault: path === byDefault };
   }
   if (!HAS_DENO_KV) {

@@ -5,7 +5,7 @@
  */
 
 import { pathToFileURL } from "node:url";
-import { parseArguments, UsageError } from "../../scripts/cli/command.ts";
+import { parseArguments, UsageError } from "../../scripts/cli/table_entry.ts";
 import { helpOf } from "../../scripts/cli/help.ts";
 import { EXIT, operatorCommand } from "../../scripts/cli/run_command.ts";
 import { TempStore } from "../support/temp_store.ts";

@@ -135,7 +135,7 @@ async function publishSample() {
   await task("publish", "--new-key", key);
   const publish = async (dir: string, lines: string[]) => {
     await Deno.writeFile(exported, linesToBytes(lines));
-    const source = ["--from-file", exported, "--entries"];
+    const source = ["--file", exported, "--entries"];
     await task("publish", dir, "--key", key, "--origin", ORIGIN, ...source);
   };
   const lines = sampleLog(EVENTS);
@@ -149,7 +149,7 @@ async function publishSample() {
   await Deno.copyFile(`${dir}/checkpoint`, old);
   await publish(dir, lines);
   const line = `${folder}/pet-7.line`;
-  const from = ["--from-file", exported];
+  const from = ["--file", exported];
   const proof = `${folder}/pet-7.tlog-proof`;
   const text = await task("prove", "pets/7", "--published", dir, "--line", line, ...from);
   await Deno.writeTextFile(proof, text);

@@ -66,7 +66,7 @@ test("Ctrl-C in audit, restore and publish, before they have written anything", 
     [
       [
         ...["publish", `${temp.folder}/published`, "--key", key],
-        ...["--origin", "log.example", "--from-file", "-"],
+        ...["--origin", "log.example", "--file", "-"],
       ],
       /^Interrupted\. What was published before is still complete\. Run the same command again\.$/m,
     ],

@@ -1,5 +1,6 @@
 /** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
 
+import { globSync } from "node:fs";
 import { assertEquals } from "@std/assert";
 import { COMMANDS } from "../../scripts/commands.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../support/run_task.ts";
@@ -17,15 +18,9 @@ const ENV = { HOST: "127.0.0.1", PORT: "0" };
 test("no program can run others, load libraries, write the project's sources, or read variables that it does not name", () =>
   withProjectCopy(async (project) => {
     const probe = new URL("./permission_probe.ts", import.meta.url);
-    for (
-      const module of [
-        "start/command.ts",
-        ...COMMAND_NAMES.map((name) => `${name}/command.ts`),
-      ]
-    ) {
-      await Deno.copyFile(probe, `${project}/scripts/${module}`);
-    }
-    await Deno.copyFile(probe, `${project}/scripts/dev/dev_server.ts`);
+    const modules = globSync("scripts/*/command.ts", { cwd: project })
+      .map((module) => module.replace("dev/command", "dev/dev_server"));
+    for (const module of modules) await Deno.copyFile(probe, `${project}/${module}`);
     const allowed = async (name: string, env: Record<string, string> = {}) => {
       const { code, stdout, stderr } = await runTask([name], { kvPath: "", project, env });
       assertEquals([name, code], [name, 0], stderr);

@@ -31,7 +31,7 @@ export type RestorePhase = "verify" | "verify_redacted" | "read" | "write";
 export interface RestoreOptions extends ToolOptions<Progress<RestorePhase>> {
   /** The last position to restore. What follows in the export may be damaged. */
   to?: number;
-  /** Restores only the events before the first one that is later than this time, in ISO 8601. */
+  /** Restores only the events before this time, in ISO 8601: those before the first one that is not earlier. */
   until?: string;
   /** The subjects whose personal data is erased, such as `bookings/7`. This changes the hashes of all later lines. */
   redact?: readonly string[];

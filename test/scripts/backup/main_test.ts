@@ -83,7 +83,7 @@ test("backup follows links to the store and to its file, and refuses the store b
   const printed = await expectTask(["backup", file], { kvPath: link });
   assertEquals(printed, endOf(await Deno.readTextFile(target)));
   assert(Deno.lstatSync(file).isSymlink);
-  const isStore = /^error: FILE must not be the store \(KV_PATH\), nor a file that SQLite keeps/;
+  const isStore = /^error: EXPORT must not be the store \(KV_PATH\), nor a file that SQLite keeps/;
   const names: [kvPath: string, file: string][] = [[link, temp.kvPath], [temp.kvPath, link]];
   for (const [kvPath, name] of names) {
     await expectTaskFails(2, isStore, ["backup", name], { kvPath });
@@ -132,7 +132,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
   await using temp = await TempStore.make();
   await temp.issueApiKey();
   const file = `${temp.folder}/pets.jsonl`;
-  const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
+  const isStore = /^error: EXPORT must not be the store \(KV_PATH\), nor .*\n$/;
   const cases: [name: string, code: number, line: RegExp][] = [
     [file, 1, /^error: The file does not begin with an event of a log\n$/],
     [temp.folder, 2, /^error: EISDIR: .*\n$/],
@@ -146,7 +146,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
     assertEquals(await Deno.readTextFile(file), "Rex\n");
   }
   const log = await expectTask(["log"], temp);
-  const repaired = "LC_ALL=C grep -o '{.*}' FILE > repaired.jsonl";
+  const repaired = "LC_ALL=C grep -o '{.*}' EXPORT > repaired.jsonl";
   const contents: [content: string, advice: string][] = [
     [log.replace("\n", "\r\n"), `changed the file. Keep the file, and repair a copy: ${repaired}`],
     [log.replace('"test"', '"best"'), "one was altered. Keep the file, and run deno task audit"],

@@ -1,6 +1,4 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Command, WORDS_FOR_FILES } from "../../../scripts/cli/command.ts";
-import { COMMANDS } from "../../../scripts/commands.ts";
 import { versionLine } from "../../../scripts/cli/help.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -56,7 +54,7 @@ test("pets: the settings are data, as for systemd: nothing in them runs, and com
   await withPets(settings, async (installation) => {
     const { folder } = installation;
     const wrapper = await Deno.readTextFile(`${folder}/bin/pets`);
-    const shown = wrapper.replace(/^exec .*$/m, 'exec printenv "$@"');
+    const shown = wrapper.replace("export CALLED_AS=pets", 'exec printenv "$@"');
     await Deno.writeTextFile(`${folder}/bin/show`, shown, { mode: 0o755 });
     const { stdout } = await installation.run(
       "show DATABASE_URL PUBLIC_URL QUOTED EMPTY",
@@ -112,49 +110,41 @@ test("pets: lists the commands of operators, and no task of developers", async (
   });
 });
 
-const ALL = Object.entries<Command>(COMMANDS).filter(([name]) => name !== "dev");
-
-/** Words of the table of commands for values that name no file. */
-const OTHER_WORDS = "ACTION ACTOR EVENT ID N NAME SECONDS SUBJECT SUBJECT... TEXT TIME TYPE..."
-  .split(" ");
-
-Deno.test("Each word of the table of commands names a file, or something else", () => {
-  const words = ALL.flatMap(([, { flags = {}, positionals = [] }]) => {
-    const ofFlags = Object.keys(flags).flatMap((flag) => flag.split(" ").slice(1));
-    return [...ofFlags, ...positionals];
-  });
-  const expected = [...WORDS_FOR_FILES, ...OTHER_WORDS];
-  assertEquals(new Set(words), new Set(expected));
-});
-
-test("pets: a relative name of a file is refused, for each argument that names one, and no other value", async () => {
+test("pets: names of files are from the folder of the caller, also that of the store", async () => {
   await withPets(["KV_PATH=missing/pets.sqlite3"], async (installation) => {
-    const isForFile = (word: string) => WORDS_FOR_FILES.includes(word);
-    const expectRefusal = async (isRefused: boolean, args: string[]) => {
-      const { stderr } = await installation.run(`pets ${args.join(" ")}`);
-      assertEquals(stderr.includes("ame here/pets from the root"), isRefused, args.join(" "));
-    };
-    for (const [name, { flags = {}, positionals = [] }] of ALL) {
-      const withValue = Object.keys(flags).map((flag) => flag.split(" "))
-        .filter(([, word]) => word !== undefined);
-      const others = withValue.filter(([, word]) => !isForFile(word))
-        .flatMap(([flag]) => [flag, "here/pets", `${flag}=here/pets`]);
-      const plain = positionals.map((word) => isForFile(word) ? "/pets" : "here/pets");
-      await expectRefusal(false, [name, ...plain, ...others]);
-      for (const [flag] of withValue.filter(([, word]) => isForFile(word))) {
-        await expectRefusal(true, [name, ...plain, flag, "here/pets"]);
-      }
-      for (const [index, word] of positionals.entries()) {
-        const args = [name, ...plain.with(index, "here/pets")];
-        if (isForFile(word)) await expectRefusal(true, args);
-      }
-    }
-    // The store and the file of its password are files, too.
+    const { folder } = installation;
+    const here = (line: string) => installation.expect(`cd ${folder}/data && ${line}`);
+    await here("KV_PATH=here.sqlite3 pets keys issue --label one");
+    await here("KV_PATH=here.sqlite3 pets backup log.jsonl");
+    const sound = /^Sound: 1 event, 0 pets\.$/m;
+    assertMatch(await here("pets audit --file log.jsonl --checkpoint checkpoint.json"), sound);
+    assertMatch(await here(`KV_PATH=${folder}/data/here.sqlite3 pets audit`), sound);
+    const names = Array.from(Deno.readDirSync(`${folder}/data`), ({ name }) => name)
+      .filter((name) => !/-(wal|shm)$/.test(name));
+    assertEquals(names.sort(), ["checkpoint.json", "here.sqlite3", "log.jsonl"]);
+    // The settings would name another store in each folder.
     const ofStore = await installation.run("pets audit");
     assertMatch(ofStore.stderr, /^error: Name missing\/pets\.sqlite3 \(KV_PATH\) from the root/);
     const database = "KV_PATH= DATABASE_URL=postgres://me@127.0.0.1:1/pets PGPASSFILE=pgpass";
-    const ofPassword = await installation.run(`${database} pets audit`);
-    assertMatch(ofPassword.stderr, /^error: Name pgpass \(PGPASSFILE\) from the root/);
+    const ofPassword = await installation.run(`cd ${folder}/data && ${database} pets audit`);
+    assertMatch(ofPassword.stderr, /^error: Cannot open the database pets on 127/);
+  });
+});
+
+test("pets: a store that the caller names replaces that of the settings", async () => {
+  await using temp = await TempStore.make();
+  const kvPath = `KV_PATH=${temp.kvPath}`;
+  const database = "DATABASE_URL=postgres://me@127.0.0.1:1/pets";
+  await withPets([database, "READS=strict"], async (installation) => {
+    await installation.expect(`${kvPath} pets keys issue --label one`);
+    assertMatch(await installation.expect(`${kvPath} pets audit`), /^Sound: 1 event/);
+    const { stderr } = await installation.run("pets audit");
+    assertMatch(stderr, /^error: Cannot open the database .*127\.0\.0\.1/);
+  });
+  await withPets([kvPath], async (installation) => {
+    assertMatch(await installation.expect("pets audit"), /^Sound: 1 event/);
+    const { stderr } = await installation.run(`${database} pets audit`);
+    assertMatch(stderr, /^error: Cannot open the database .*127\.0\.0\.1/);
   });
 });
 

@@ -39,7 +39,7 @@ export async function withPublished(
     };
     const publish: PublishedSample["publish"] = async (lines, dir, ...args) => {
       await Deno.writeFile(exported, linesToBytes(lines));
-      return await run("publish", dir, "--key", key, "--from-file", exported, ...args);
+      return await run("publish", dir, "--key", key, "--file", exported, ...args);
     };
     const refuses: PublishedSample["refuses"] = async (code, message, ...args) => {
       const outcome = await run(...args);

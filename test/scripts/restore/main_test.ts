@@ -66,7 +66,7 @@ test("restore names the program that has changed an export, and the command that
   const cases: [changed: Uint8Array, cause: string, command: string][] = [
     [utf8(`\ufeff${text}`), "begins with a byte order mark (BOM)", "LC_ALL=C grep"],
     [utf8(text.replaceAll("\n", "\r\n")), "ends with a carriage return (CRLF)", "LC_ALL=C grep"],
-    [Buffer.from(`\ufeff${text}`, "utf16le"), "is in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"],
+    [Buffer.from(`\ufeff${text}`, "utf16le"), "is in UTF-16", "iconv -f UTF-16 -t UTF-8 EXPORT"],
   ];
   for (const [stdin, cause, command] of cases) {
     const said = new RegExp(
@@ -142,7 +142,7 @@ test("restore: --to the last position is a plain restore, and beyond it nothing 
   await expectTaskFails(2, both, ["restore", "--to", "1", "--until", "1h", "-"], { kvPath, stdin });
 });
 
-test("restore: --until ends before the first later event, and says where, also if clocks differ", async (folder) => {
+test("restore: --until ends before the first event that is not before the time, and says where, also if clocks differ", async (folder) => {
   const kvPath = `${folder}/pets.sqlite3`;
   const timeOf = (position: number) => JSON.parse(LINES[position - 1]).time;
   // The writer of line 18 had a clock that was ahead of the others.
@@ -152,15 +152,46 @@ test("restore: --until ends before the first later event, and says where, also i
   const { code, stderr } = await runTask(args, { kvPath, stdin });
   assertEquals(code, 0, stderr);
   const end = `The log ends at position 17, because the next event is of ${timeOf(48)}.`;
-  const left = `The events after it that are not later than ${timeOf(20)} are left out, too (2): `;
+  const left = `The events after it that are before ${timeOf(20)} are left out, too (1): `;
   assertStringIncludes(stderr, `${end}\n${left}`);
   assertEquals(await expectTask(["log"], { kvPath }), textOf(LINES.slice(0, 17)));
 
   const early = ["restore", "--until", "2020-01-01", "-"];
-  await expectTaskFails(1, /^error: The first event is of \S+, after 2020-01-01T/, early, {
+  await expectTaskFails(1, /^error: The first event is of \S+, not before 2020-01-01T/, early, {
     kvPath: `${folder}/other.sqlite3`,
     stdin,
   });
+});
+
+test("restore and log take the same events before a time, also that of an event", async (folder) => {
+  const stdin = linesToBytes(LINES);
+  const kvPath = `${folder}/pets.sqlite3`;
+  await expectTask(["restore", "-"], { kvPath, stdin });
+  const { time } = JSON.parse(LINES[19]);
+  const restored = { kvPath: `${folder}/earlier.sqlite3` };
+  await expectTask(["restore", "--until", time, "-"], { ...restored, stdin });
+  const log = await expectTask(["log"], restored);
+  assertEquals(log, await expectTask(["log", "--until", time], { kvPath }));
+  assertEquals([log.includes(time), log.split("\n").length > 10], [false, true]);
+});
+
+test("erase is restore with --redact: the new store has the data of its subjects nowhere", async (folder) => {
+  const stdin = linesToBytes(LINES);
+  const subject = LINES.map((line) => JSON.parse(line).subject).find((it) =>
+    it.startsWith("pets/")
+  );
+  const [erased, redacted] = ["erased", "redacted"].map((name) => `${folder}/${name}.sqlite3`);
+  const options = { kvPath: erased, stdin };
+  await expectTaskFails(2, /^error: --subject is required: /, ["erase", "-"], options);
+  await expectTaskFails(2, /--subject takes pets\/7 or/, ["erase", "--subject", "7", "-"], options);
+  assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
+  const { code, stderr } = await runTask(["erase", "--subject", subject, "-"], options);
+  assertEquals(code, 0, stderr);
+  assertMatch(stderr, RegExp(`^Replaced the personal data of ${subject} in `, "m"));
+  await expectTask(["restore", "--redact", subject, "-"], { kvPath: redacted, stdin });
+  const log = await expectTask(["log"], { kvPath: erased });
+  assertEquals(log, await expectTask(["log"], { kvPath: redacted }));
+  assertStringIncludes(log, '"(removed)"');
 });
 
 test("restore: --redact erases names and labels, and says what that ends", async (folder) => {

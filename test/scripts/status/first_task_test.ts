@@ -62,7 +62,7 @@ const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
   [
     "no backup",
     { backup: undefined },
-    "No backup of this store is known: pets backup FILE, with FILE on another disk",
+    "No backup of this store is known: pets backup EXPORT, on another disk",
   ],
   [
     "several servers without a standby",

@@ -16,7 +16,7 @@ test("status: says what to do first and exits 1, and exits 0 when it is done", a
   assertMatch(before.stdout, /^Last backup +not known$/m);
   assertMatch(
     before.stdout,
-    /^Do first +No backup of this store is known: deno task backup FILE, with FILE on another disk$/m,
+    /^Do first +No backup of this store is known: deno task backup EXPORT, on another disk$/m,
   );
   await expectTask(["backup", file], { kvPath });
   const between = await runTask(["status"], { kvPath });

@@ -16,18 +16,18 @@ export async function* firstLines(source: Export, count: number): AsyncGenerator
   }
 }
 
-/** The end of the part of an export that is not later than a time. */
+/** The end of the part of an export before a time. */
 export interface EndOfTime {
-  /** The last position before the first event of a later time. */
+  /** The last position before the first event that is not of an earlier time. */
   position: number;
   /** The time of that event; `undefined` if there is none. */
-  laterTime?: string;
-  /** Number of events after it that are not of a later time. */
+  nextTime?: string;
+  /** Number of events after it that are of an earlier time. */
   earlierAfter: number;
 }
 
 /**
- * Finds the longest beginning of an export whose events are all of that time, in ISO 8601, or before. Rejects with
+ * Finds the longest beginning of an export whose events are all before that time, in ISO 8601. Rejects with
  * `RefusedError` if it is empty.
  */
 export async function findEndOfTime(
@@ -39,15 +39,15 @@ export async function findEndOfTime(
   for await (const lines of splitLines(source())) {
     for (const line of lines) {
       const time = eventOf(application, line)?.time;
-      const isLater = time !== undefined && time > until;
-      if (isLater) end.laterTime ??= time;
-      if (end.laterTime === undefined) end.position++;
-      else if (time !== undefined && !isLater) end.earlierAfter++;
+      const isEarlier = time !== undefined && time < until;
+      if (time !== undefined && !isEarlier) end.nextTime ??= time;
+      if (end.nextTime === undefined) end.position++;
+      else if (isEarlier) end.earlierAfter++;
     }
   }
   if (end.position > 0) return end;
   throw new RefusedError(
     "export_too_short",
-    `The first event is of ${end.laterTime}, after ${until}`,
+    `The first event is of ${end.nextTime}, not before ${until}`,
   );
 }

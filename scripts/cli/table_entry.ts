@@ -1,7 +1,6 @@
 /** What the table of commands says of each command, and how its arguments are parsed. */
 
 import { parseArgs } from "node:util";
-import { expectFullName } from "../../src/settings/config.ts";
 import type { VariableName } from "../../src/settings/variables.ts";
 
 export interface Command {
@@ -84,9 +83,6 @@ type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
   : Flag extends `${string} ${string}` ? string
   : boolean;
 
-/** The placeholders of the table for names of files and folders. */
-export const WORDS_FOR_FILES: readonly string[] = ["FILE", "DIR", "EXPORT"];
-
 /** Parses the arguments of a command. Throws {@linkcode UsageError}. */
 export function parseArguments<const Texts extends FlagTexts>(
   command: Command & { flags?: Texts },
@@ -98,13 +94,10 @@ export function parseArguments<const Texts extends FlagTexts>(
   if (unexpected !== undefined) {
     throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
   }
-  for (const name of fileNamesIn(command, { values, positionals })) expectFullName(name);
   return { flags: values as FlagValues<Texts>, positionals, usage };
 }
 
-type ParsedArgs = Pick<ReturnType<typeof parseArgs>, "values" | "positionals">;
-
-function parse({ flags = {} }: Command, args: string[]): ParsedArgs {
+function parse({ flags = {} }: Command, args: string[]) {
   const options = Object.keys(flags).map((flag) => {
     const [name, value] = flag.slice("--".length).split(" ");
     const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
@@ -119,19 +112,4 @@ function parse({ flags = {} }: Command, args: string[]): ParsedArgs {
     const need = "needs a value that does not begin with a dash";
     throw new UsageError(fault.replace("argument is ambiguous", need));
   }
-}
-
-/** The names of files and folders among the arguments of a command. */
-function fileNamesIn(
-  { flags = {}, positionals: words = [] }: Command,
-  { values, positionals }: ParsedArgs,
-): string[] {
-  const flagsForFiles = Object.keys(flags)
-    .map((flag) => flag.slice("--".length).split(" "))
-    .filter(([, word]) => WORDS_FOR_FILES.includes(word));
-  const ofFlags = flagsForFiles.map(([name]) => values[name] as string | undefined)
-    .filter((name) => name !== undefined);
-  const others = positionals.filter((_, index) => WORDS_FOR_FILES.includes(words[index]));
-  // The name - is standard input.
-  return [...ofFlags, ...others].filter((name) => name !== "-");
 }
