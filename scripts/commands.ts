@@ -96,12 +96,16 @@ export const COMMANDS = {
   backup: entry({
     title: "Keeps a backup of the log in a file up to date",
     details:
-      `Appends the new events to EXPORT, a file which must be new, empty, or an export of this log,
-      and which only one process at a time can write. When they are on disk, prints the position and
-      the hash of the last one as JSON; with --follow on a terminal, only the number of events. From a
-      damaged store, it takes every line that can be read and continues EXPORT, and exits with 1.`,
-    usage: ["backup EXPORT [--follow]"],
+      `Appends the new events to EXPORT, a file which must be new, empty, or an export of this log
+      (or the last part of one), and which only one process at a time can write. When they are on disk,
+      prints the position and the hash of the last one as JSON; with --follow on a terminal, only the
+      number of events. From a damaged store, it takes every line that can be read and continues EXPORT,
+      and exits with 1.`,
+    usage: ["backup EXPORT [--follow] [--after EXPORT]"],
     flags: {
+      "--after EXPORT":
+        `begins a new file after the last event of this export, which is closed then;
+        together, in this order, they are one export`,
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
     positionals: ["EXPORT"],
@@ -125,7 +129,8 @@ export const COMMANDS = {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections up to the newest event at its start; in a file also that no record is set to
-      expire. Notes what is not a fault. Writes nothing to the store.`,
+      expire. Notes what is not a fault. Changes nothing in the store but the record of its result, which
+      the command status shows.`,
     usage: ["audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
@@ -138,6 +143,18 @@ export const COMMANDS = {
     noResult: "a replay ended meanwhile, so audit again",
     permissions: "command",
     load: () => import("./audit/command.ts"),
+  }),
+  status: entry({
+    title: "Shows the store, its last audit and backup, and what to do first",
+    details:
+      `Reads no more of the log than its end, so it takes a moment. An audit and a backup leave a
+      record in the store when they end; with --follow, a backup leaves one at most ten seconds after
+      each event.`,
+    usage: ["status [--json]"],
+    flags: { "--json": "prints one JSON object; a value that is not known is absent" },
+    refusal: "there is something to do",
+    permissions: "command",
+    load: () => import("./status/command.ts"),
   }),
   schema: entry({
     title: "Prints the SQL that creates the tables in a PostgreSQL database",

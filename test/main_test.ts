@@ -127,7 +127,8 @@ test("start: only the folder of the default store is created", () =>
     assertMatch(stderr, /^Made a new store: \.data\/pets\.sqlite3 \(KV_PATH\)\nIssued key /);
     const mistyped = { kvPath: "dta/pets.sqlite3", project };
     for (const args of [["start"], issue, ["restore", "-"]]) {
-      const noFolder = /its folder does not exist; create it, or correct the path\n$/;
+      const noFolder =
+        /its folder does not exist; correct the path, or make the folder as root: install -d -o \S+ -m 700 \S+\n$/;
       await expectTaskFails(2, noFolder, args, mistyped);
     }
     const names = await Array.fromAsync(Deno.readDir(project), ({ name }) => name);

@@ -53,6 +53,7 @@ testNeeding(COMMANDS)(
     await Deno.remove(`${temp.folder}.key`);
 
     assertMatch(await run("# continues until Ctrl-C"), /^(\{"position":3,"hash":"\w{64}"\}\n){2}$/);
+    assertMatch(await run("--after /mnt/backup"), /^Sound: 4 events, 3 pets\.$/m);
     await Deno.remove(`${temp.folder}-backup`, { recursive: true });
 
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
@@ -181,6 +182,8 @@ async function runBlock(
       /^.* --follow +# continues until Ctrl-C$/m,
       "timeout --preserve-status --signal=INT 5 $&",
     )
+    // The next file begins with an event after those of the one before.
+    .replace(/^mv .*$/m, (line) => `${line}\n${additionTo(service, token)}`)
     .replaceAll("/mnt/backup", `${temp.folder}-backup`)
     .replaceAll(
       /\b(pets\.jsonl|copy\.sqlite3)\b/g,
@@ -194,6 +197,12 @@ async function runBlock(
     .replaceAll("curl ", "curl --silent --show-error ");
   const env = { NO_COLOR: "1", KV_PATH: temp.kvPath, KEY: token };
   return await expectDone("bash", ["-euc", commands], { cwd: ROOT, env });
+}
+
+function additionTo({ address }: ServiceProcess, token: string): string {
+  const pet = JSON.stringify({ name: "Rex", categoryId: 7, status: "available" });
+  const headers = `-H "Authorization: Bearer ${token}" -H "Content-Type: application/json"`;
+  return `curl -o /dev/null ${address}/v1/pets ${headers} -d '${pet}'`;
 }
 
 /** Asserts that a response has the status line, the body and every header that are shown. */

@@ -11,7 +11,8 @@ import {
   replaceableAt,
   replaceFile,
 } from "eventstore-less/tools";
-import { readFile, stat } from "node:fs/promises";
+import { statOf } from "eventstore-less/store";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { configuredStore } from "../cli/configured_store.ts";
@@ -75,10 +76,15 @@ function openFolder(folder: string): PublishedLog {
   }
 }
 
+/** Otherwise, a checkpoint could not be written after the audit. */
+async function expectFolderOf(path: string): Promise<void> {
+  if (await statOf(dirname(path)) !== undefined) return;
+  throw Object.assign(new Error(`Cannot write ${path}`), { code: "ENOENT", path });
+}
+
 /** The checkpoint in a file; `undefined` if the file does not exist yet. Its folder must exist. */
 async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined> {
-  // Otherwise, a checkpoint could not be written after the audit.
-  await stat(dirname(path));
+  await expectFolderOf(path);
   if (await replaceableAt(path) === undefined) return undefined;
   const text = await readFile(path, "utf8");
   try {

@@ -4,6 +4,7 @@ import { StoreDamagedError } from "eventstore-less/store";
 import {
   backup,
   type BackupProgress,
+  type BackupReport,
   IncompleteBackupError,
   realPath,
 } from "eventstore-less/tools";
@@ -30,6 +31,7 @@ let isFollowing = false;
 let end: number | undefined;
 
 interface Flags {
+  after?: string;
   follow?: boolean;
 }
 
@@ -42,7 +44,8 @@ export const command = operatorCommand<Flags>({
     return `${how}. ${state}. Run the same command again to continue.`;
   },
   endsBySignal: () => isFollowing,
-  async run({ follow = false }, [name]) {
+  fileName: () => path,
+  async run({ after, follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     path = realPath(name);
     const location = configuredStore();
@@ -53,16 +56,17 @@ export const command = operatorCommand<Flags>({
     }
     isFollowing = follow;
     try {
-      const { position, added } = await backup({ application: APPLICATION, location }, path, {
+      const report = await backup({ application: APPLICATION, location }, path, {
+        after,
         follow,
         signal: stop.signal,
         onProgress,
         onReachable: sayReachable,
       });
-      if (!stop.signal.aborted) sayEnd(position, added);
+      if (!stop.signal.aborted) sayEnd(report);
     } catch (error) {
       if (!(error instanceof IncompleteBackupError)) throw error;
-      sayEnd(error.report.position, error.report.added);
+      sayEnd(error.report);
       throw error.cause;
     }
   },
@@ -85,7 +89,9 @@ async function onProgress(progress: BackupProgress): Promise<void> {
   }
 }
 
-function sayEnd(position: number, added: number): void {
+function sayEnd({ start, position, added }: BackupReport): void {
   const news = added === 0 ? "Nothing is new" : `Appended ${formatCounted(added, "new event")}`;
-  say(`${news}: ${path} ends at position ${position}.`);
+  // Alone, such a file cannot be restored.
+  const isPart = start === 1 ? "" : `, which begins at position ${start},`;
+  say(`${news}: ${path}${isPart} ends at position ${position}.`);
 }

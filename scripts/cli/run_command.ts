@@ -4,7 +4,7 @@ import { EventStore, type StoreOf } from "eventstore-less";
 import { acceptLog, GUARD_KEYS } from "eventstore-less/parts";
 import { reasonOf, storeName, systemRuntime } from "eventstore-less/startup";
 import { isMissingFile, type OpenOptions, openStore, type Store } from "eventstore-less/store";
-import { RefusedError, type ToolStore } from "eventstore-less/tools";
+import { fileRemedy, RefusedError, type ToolStore } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import process from "node:process";
 import { writeStdout } from "this-runtime/stdio.ts";
@@ -28,6 +28,8 @@ export interface CommandActions<Flags> {
   refusals?: (abstract new (...args: never[]) => Error)[];
   /** What an operator can do about an error, to follow its message. By default, {@linkcode adviceOnError}. */
   adviceOn?(error: unknown): string;
+  /** The name of the file that the command writes, for an error that names none. */
+  fileName?(): string;
   /** Says, on SIGINT (Ctrl-C) and SIGTERM, what the command leaves and what to run next. */
   interrupt?(): string;
   /** Whether such a signal is the only end of the command, so that it exits with 0. */
@@ -62,7 +64,9 @@ async function runCommand<Flags>(
   } catch (error) {
     const isStopped = stop !== undefined && stop.signal.aborted && error === stop.signal.reason;
     if (isStopped) endInterrupted(stop.signal.reason);
-    printError(`${reasonOf(error)}${adviceOn(error)}`);
+    const remedy = fileRemedy(error, actions.fileName?.());
+    const shownRemedy = remedy === undefined ? "" : `; ${remedy}`;
+    printError(`${reasonOf(error)}${adviceOn(error)}${shownRemedy}`);
     const isRefused = [CommandRefusedError, RefusedError, ...refusals].some((it) =>
       error instanceof it
     );

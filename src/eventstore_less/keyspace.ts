@@ -14,8 +14,8 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * Every commit that adds a record has one of these as its guard, or its own turn request; the sweep only deletes. Every
- * response begins with a read of the first one.
+ * Every commit that adds a record has one of these as its guard, or its own turn request or last run; the sweep only
+ * deletes. Every response begins with a read of the first one.
  */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
@@ -29,6 +29,19 @@ export function turnRequestKey(instance: string) {
 /** Whether a record is a turn request. It stays for a while if its instance ends. */
 export function isTurnRequestKey(key: Key): boolean {
   return key.length === 2 && key[0] === TURN_REQUESTS[0] && typeof key[1] === "string";
+}
+
+const LAST_RUN = "last_run";
+const RECORDED_TOOLS = ["audit", "backup"] as const;
+
+/** The key of the record of the last run of a tool. Nothing follows from the record, so it may be lost. */
+export function lastRunKey(tool: typeof RECORDED_TOOLS[number]) {
+  return [LAST_RUN, tool];
+}
+
+/** Whether a record is that of the last run of a tool. */
+export function isLastRunKey(key: Key): boolean {
+  return key.length === 2 && key[0] === LAST_RUN && RECORDED_TOOLS.some((tool) => key[1] === tool);
 }
 
 /**

@@ -12,7 +12,9 @@
  * @module
  */
 
+export { fileRemedy } from "./runtime/file_remedy.ts";
 export { realPath } from "./runtime/real_path.ts";
+export { shellWord } from "./runtime/shell_word.ts";
 export { audit, type AuditOptions } from "./tools/audit.ts";
 export {
   backup,
@@ -28,6 +30,8 @@ export {
   type ExportReport,
 } from "./tools/export_log.ts";
 export { type FollowDeps, followLog, type FollowRange } from "./tools/follow_log.ts";
+export type { AuditRun, BackupRun } from "./tools/last_runs.ts";
+export { openToRead } from "./tools/open_to_read.ts";
 export { openPublished, type Proof, prove } from "./tools/prove.ts";
 export { publish, type PublishOptions, type PublishReport } from "./tools/publish.ts";
 export { readRegularFile } from "./tools/published/published_folder.ts";
@@ -46,6 +50,8 @@ export {
   type RestoreReport,
 } from "./tools/restore.ts";
 export type { EndOfTime } from "./tools/restore/first_lines.ts";
+export { status, type StoreStatus } from "./tools/status.ts";
+export type { StoreFacts } from "./tools/store_facts.ts";
 export { ToolError, type ToolErrorCode } from "./tools/tool_error.ts";
 export type { Progress, ToolOptions } from "./tools/tool_options.ts";
 export type { Export, ExportedLog, StoreAt, ToolStore } from "./tools/tool_store.ts";

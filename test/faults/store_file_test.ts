@@ -136,7 +136,8 @@ testNeeding(PERMITTED, SMALL_DISK)(
       assertMatch(stderr, reason);
       assertEquals(stderr.trim().split("\n").length, 1, stderr);
     };
-    const readOnly = /\(KV_PATH\): its file, its folder or its file system is read-only; mount it/;
+    const readOnly =
+      /\(KV_PATH\): its file, its folder or its file system is read-only; the file system of \S+ is read-only for the user \S+: as root, mount -o remount,rw /;
     const remount = (mode: string) => expectDone("mount", ["-o", `remount,${mode}`, disk.folder]);
     await remount("ro");
     for (const args of [["start"], ["audit"]]) await expectRefused(args, readOnly);
@@ -151,11 +152,17 @@ testNeeding(PERMITTED, SMALL_DISK)(
     }
     await remount("rw");
     await fillDisk(disk.folder);
-    await expectRefused(["start"], /its disk is full; free space on it/);
+    await expectRefused(
+      ["start"],
+      /its disk is full; free space on the disk of \S+, or let the user \S+ use more of it: df -h \//,
+    );
     // The start has removed the files next to the store. Without space for them, SQLite calls the disk failing.
     await fillDisk(disk.folder);
     for (const args of [["start"], ["audit"], ["keys", "list"]]) {
-      await expectRefused(args, /its disk is full; free space on it/);
+      await expectRefused(
+        args,
+        /its disk is full; free space on the disk of \S+, or let the user \S+ use more of it: df -h \//,
+      );
     }
     await Deno.remove(`${disk.folder}/filler`);
     assertEquals((await run(["audit"])).code, 0);
@@ -229,6 +236,8 @@ testOnLinux(
     assertEquals(await readinessOf(service), 503);
     assertEquals(events(), ["listening", "store_link_moved", "store_file_lost"]);
     const { saveCommand, reason } = JSON.parse(service.lines[2]);
+    // An operator pastes it from the line.
+    assert(service.lines[2].includes(`"saveCommand":"${saveCommand}"`));
     assertEquals(reason, `${volume.kvPath}-wal was deleted or moved`);
     await expectDone("sh", ["-c", saveCommand]);
     await service.stop("SIGKILL");
@@ -273,14 +282,14 @@ testOnLinux(
     await until(() => service.lines.length > 1);
     await loaded.stop();
     const { saveCommand } = JSON.parse(service.lines[1]);
-    const [, device, inode] = /\^(\d+):(\d+) /.exec(saveCommand)!;
+    const [, device, inode] = /found (\d+):(\d+)\)/.exec(saveCommand)!;
     const { dev, ino } = await Deno.stat("/dev/null");
     const commands = [
       // The inode of another file, which the process has open on another device.
-      saveCommand.replace(`^${device}:${inode} `, `^${device}:${ino} `),
+      saveCommand.replace(`found ${device}:${inode})`, `found ${device}:${ino})`),
       saveCommand.replaceAll(`${store.kvPath}.saved`, `${store.folder}/none/saved`),
       // Its bytes are not those of a copy that is there already.
-      saveCommand.replace(/cp "[^&]*/, `ln -s ${store.folder} ${store.kvPath}.saved `),
+      saveCommand.replace("cp --remove-destination $1 $2", `ln -s ${store.folder} $2`),
     ];
     assert(Number(device) !== dev);
     for (const command of commands) {

@@ -25,14 +25,14 @@ async function blocksOf(language: string): Promise<string[]> {
 
 type Runtime = "Node" | "Deno";
 
-/** The commands that install a runtime and the program, its settings, and the commands that make the first key. */
+/** The commands that install a runtime, the program and its settings, further settings, and the commands that make the first key. */
 async function recipeOf(runtime: Runtime) {
-  const [ofNode, firstKey, _timers, ofDeno] = await blocksOf("sh");
-  const [settings, furtherSettings] = await blocksOf("env");
-  if (runtime === "Node") return { commands: ofNode, settings, firstKey };
+  const [ofNode, settingsCommand, firstKey, _timers, ofDeno] = await blocksOf("sh");
+  const [furtherSettings] = await blocksOf("env");
+  if (runtime === "Node") return { commands: ofNode + settingsCommand, settings: "", firstKey };
   // The commands for Deno come in place of the first three of those for Node.
   const [, rest] = /^(?:.*\n){3}([^]*)$/.exec(ofNode)!;
-  return { commands: ofDeno + rest, settings: settings + furtherSettings, firstKey };
+  return { commands: ofDeno + rest + settingsCommand, settings: furtherSettings, firstKey };
 }
 
 for (const runtime of ["Node", "Deno"] as const) {
@@ -59,8 +59,9 @@ for (const runtime of ["Node", "Deno"] as const) {
       };
       await run(commands);
       const port = freePort();
-      const lines = `${movedTo(folder, settings)}PORT=${port}\n`;
-      await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
+      const file = `${folder}/etc/animal-store.env`;
+      const lines = movedTo(folder, await Deno.readTextFile(file) + settings);
+      await Deno.writeTextFile(file, lines.replace("PORT=8000", `PORT=${port}`));
       const token = (await run(firstKey)).trim();
       const address = `http://127.0.0.1:${port}`;
       const isReady = async () => (await fetch(`${address}/readyz`).catch(() => undefined))?.ok;

@@ -1,7 +1,8 @@
-/** scripts/runbook.md explains what the service logs, and what its alerts say. */
+/** The manuals explain what the service logs and measures, and what its alerts say. */
 
 import { globSync } from "node:fs";
 import { assertEquals, assertGreater } from "@std/assert";
+import { METRICS } from "../../src/telemetry/metrics.ts";
 import { LOG_EVENTS } from "../../src/runtime/log_events.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -46,4 +47,13 @@ test("The runbook says of each alert what to do, and each alert leads there", as
   assertEquals((await rowsOf("Alerts")).map(([name]) => name), alerts);
   const chapters = Array.from(rules.matchAll(/runbook: (\S+)$/gm), ([, chapter]) => chapter);
   assertEquals(chapters, alerts.map(() => "scripts/runbook.md#alerts"));
+});
+
+test("The manual says of each metric what it is for", async () => {
+  const manual = await read("scripts/README.md");
+  const [, table] = /^\| Metric .*\n\|[- |]+\n((?:\|.*\n)+)/m.exec(manual)!;
+  const rows = Array.from(table.matchAll(/^\| `(\w+)` +\| (.+?) +\|$/gm), ([, ...cells]) => cells);
+  const names = METRICS.map(({ name }) => name.replace(/^animal_store_/, ""));
+  assertEquals(rows.map(([name]) => name), names);
+  for (const [name, use] of rows) assertGreater(use.length, 10, name);
 });

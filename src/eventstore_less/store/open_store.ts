@@ -1,3 +1,4 @@
+import { fileRemedy } from "../runtime/file_remedy.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { HAS_DENO_KV } from "../runtime/system_runtime.ts";
 import { openKv } from "../runtime/kv.ts";
@@ -113,8 +114,12 @@ async function openError(location: StoreLocation, error: unknown, damaged: strin
   const writeFault = location.kind === "file"
     ? await openingFaultOf(location.path, error)
     : undefined;
-  const reason = writeFault && `${writeFault.reason}; ${writeFault.remedy}`;
-  return new OpenStoreError(location, reason ?? reasonOf(error));
+  if (writeFault !== undefined) {
+    return new OpenStoreError(location, `${writeFault.reason}; ${writeFault.remedy}`);
+  }
+  const remedy = fileRemedy(error);
+  const reason = remedy === undefined ? reasonOf(error) : `${reasonOf(error)}; ${remedy}`;
+  return new OpenStoreError(location, reason);
 }
 
 /** How to connect to a store over a network; `undefined` for a local one. Clients are loaded only if they are used. */

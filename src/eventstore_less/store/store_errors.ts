@@ -66,8 +66,8 @@ export interface WriteFault {
 
 const FREE_SPACE = "free space on it";
 const PERMIT_WRITES =
-  "mount it to be written, or permit this user to write the file and its folder; " +
-  "to read it, copy all its files into a folder that can be written";
+  "mount it to be written, or permit this user to write the file and its folder";
+const READ_A_COPY = "to read it, copy all its files into a folder that can be written";
 const CHECK_DISK =
   "read the system's log, and check the disk and its file system, which may have " +
   "turned read-only";
@@ -79,12 +79,15 @@ export class StoreFullError extends StoreRefusedError implements WriteFault {
   /** The fault, as a part of a sentence. */
   readonly reason: string = "its disk is full";
   /** The advice for an operator, as a part of a sentence. */
-  readonly remedy: string = FREE_SPACE;
+  readonly remedy: string;
 
-  /** Has one message. */
-  constructor() {
-    const options = { cause: FREE_SPACE, isLogged: true };
-    super("The disk of the store is full, so nothing was stored", options);
+  /** `remedy` names the folder, if it is known. */
+  constructor(remedy: string = FREE_SPACE) {
+    super("The disk of the store is full, so nothing was stored", {
+      cause: remedy,
+      isLogged: true,
+    });
+    this.remedy = remedy;
   }
 }
 
@@ -95,12 +98,13 @@ export class StoreReadOnlyError extends StoreRefusedError implements WriteFault 
   /** The fault, as a part of a sentence. */
   readonly reason: string = "its file, its folder or its file system is read-only";
   /** The advice for an operator, as a part of a sentence. */
-  readonly remedy: string = PERMIT_WRITES;
+  readonly remedy: string;
 
-  /** Has one message. */
-  constructor() {
-    const options = { cause: PERMIT_WRITES, isLogged: true };
-    super("The store is read-only, so nothing was stored", options);
+  /** `toWrite` is the remedy that names the user and the folder, if they are known. */
+  constructor(toWrite: string = PERMIT_WRITES) {
+    const remedy = `${toWrite}; ${READ_A_COPY}`;
+    super("The store is read-only, so nothing was stored", { cause: remedy, isLogged: true });
+    this.remedy = remedy;
   }
 }
 

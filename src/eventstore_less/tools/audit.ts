@@ -10,6 +10,7 @@ import { NO_WRITER } from "../store/sqlite/sqlite_writer.ts";
 import { StoreDamagedError } from "../store/store_errors.ts";
 import type { FileLocation } from "../store/store_location.ts";
 import type { Application } from "../application.ts";
+import { recordRun } from "./last_runs.ts";
 import { linesOf } from "./lines_of.ts";
 import { expectAcceptable, openAt, patientStore, storeLocationOf } from "./open_to_read.ts";
 import type { PublishedLog } from "./published/published_log.ts";
@@ -29,7 +30,8 @@ export interface AuditOptions extends ToolOptions<Progress<AuditPhase>> {
 
 /**
  * Proves that the log, the head and every record of a store are sound as of its head at the start, or reports the faults;
- * others may append meanwhile. Of an export, it audits the lines. Writes nothing.
+ * others may append meanwhile. Of an export, it audits the lines. Writes nothing but the record that {@linkcode status}
+ * reads, outside of the log, unless the store cannot be written, or its file is damaged.
  *
  * A store at a location may be damaged, so that it cannot be opened in another way. Rejects with `OpenStoreError` if there
  * is none, and with `ToolError` (`export_partial`) if an export does not begin with the first event.
@@ -46,19 +48,31 @@ export async function audit(
   const { checkpoint, published } = options;
   const logOptions = { checkpoint, published, step: stepOf(options) };
   if ("source" in log) return await auditLines(log.application, linesOf(log), logOptions);
-  if ("store" in log) return await auditOpen(log, logOptions);
+  if ("store" in log) return await recorded(log, await auditOpen(log, logOptions));
   const { application } = log;
   const location = storeLocationOf(log);
-  if (location.kind === "file") return await auditFile(application, location, logOptions);
+  if (location.kind === "file") {
+    return await recorded(log, await auditFile(application, location, logOptions));
+  }
   const store = await openAt(application, location);
   // The tables of PostgreSQL have no times of expiry; Deno KV and KV Connect hide them.
   const readExpiringRecords = location.kind === "postgres" ? () => [] : undefined;
   try {
     const deps = { application, store, runtime: systemRuntime, readExpiringRecords };
-    return await auditOpen(deps, logOptions);
+    return await recorded(deps, await auditOpen(deps, logOptions));
   } finally {
     store.close();
   }
+}
+
+/** Records an audit that has a result, and resolves to its report. */
+async function recorded(log: ToolStore | StoreAt, report: AuditReport): Promise<AuditReport> {
+  const { sound, position, counts, faults } = report;
+  const hasResult = sound || faults.length > 0;
+  // A write could damage more of a damaged file.
+  const mayWrite = counts.file_damaged === undefined;
+  if (hasResult && mayWrite) await recordRun(log, "audit", { position, sound });
+  return report;
 }
 
 /** Audits an open store. If its file turns out to be damaged, audits what can be read. */

@@ -4,12 +4,14 @@ import { HeadReader } from "../log/head_reader.ts";
 import { readLog } from "../log/read_log.ts";
 import { lockFile } from "../runtime/file_lock.ts";
 import { realPath } from "../runtime/real_path.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Application } from "../application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { BackupFile, isDamage } from "./backup_file.ts";
+import { BackupFile, type FormerPart, isDamage, readFormerPart } from "./backup_file.ts";
 import { followLog } from "./follow_log.ts";
+import { recordRun } from "./last_runs.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
 import { RefusedError } from "./refused_error.ts";
 import { ToolError } from "./tool_error.ts";
@@ -33,6 +35,11 @@ export type BackupProgress =
 export interface BackupOptions extends Pick<ToolOptions, "signal"> {
   /** Called from time to time. The backup waits for it. */
   onProgress?(progress: BackupProgress): void | Promise<void>;
+  /**
+   * The file that this one continues: a new file begins after its last event. Both together are an export of the log,
+   * in this order. Later backups of the new file need it no more.
+   */
+  after?: string;
   /** Whether to append later events, too, until the signal is aborted. Then that is no error. */
   follow?: boolean;
   /** Called with `false` and the reason if the store cannot be reached while it is followed, and with `true` once it is back. */
@@ -41,6 +48,8 @@ export interface BackupOptions extends Pick<ToolOptions, "signal"> {
 
 /** The end of a file that is on disk. With its position and hash, an audit checks that a log extends it. */
 export interface BackupReport {
+  /** Position of the first line; 1, unless the file continues another one. */
+  start: number;
   /** Position of the last line. */
   position: number;
   /** SHA-256 (hex) of the last line. */
@@ -71,13 +80,54 @@ interface Run extends Required<Pick<BackupOptions, "follow" | "onProgress" | "on
   path: string;
   file: FileHandle;
   backup: BackupFile;
+  recorder: BackupRecorder;
   signal?: AbortSignal;
 }
 
+/** Time after which a position of a backup that follows is recorded, in milliseconds. */
+const RECORD_INTERVAL_MS = 10_000;
+
+/** Records where a backup is in the store: at its end, and soon after each position while it follows. */
+class BackupRecorder {
+  #log: ToolStore | StoreAt;
+  #runtime: Runtime;
+  #file: string;
+  #position = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(log: ToolStore | StoreAt, runtime: Runtime, file: string) {
+    this.#log = log;
+    this.#runtime = runtime;
+    this.#file = file;
+  }
+
+  recordSoon(position: number): void {
+    this.#position = position;
+    this.#cancel ??= this.#runtime.setTimer(RECORD_INTERVAL_MS, () => {
+      this.#cancel = undefined;
+      void this.#record();
+    });
+  }
+
+  async recordEnd(position: number): Promise<void> {
+    this.#position = position;
+    await this.#record();
+  }
+
+  #record(): Promise<void> {
+    const run = { position: this.#position, file: this.#file };
+    return recordRun(this.#log, "backup", run);
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel?.();
+  }
+}
+
 /**
- * Appends the new events of a log to a file, which must be new, empty, or an export of this log. Only one process at a time
+ * Appends the new events of a log to a file, which must be new, empty, an export of this log, or the last part of one. Only one process at a time
  * can write it. The file is created so that only its owner can read it. An aborted backup leaves whole lines; the next one
- * continues.
+ * continues. It leaves the record that {@linkcode status} reads in the store, outside of the log, if the store can be written.
  *
  * Rejects with `IncompleteBackupError` if the log is damaged, with `RefusedError` if the file is not of this log
  * (`not_an_export`, `other_log`, `converted`) or was changed meanwhile (`file_changed`), and with `ToolError` if another
@@ -95,23 +145,39 @@ export async function backup(
   const { application } = reader;
   const store = patientStore(reader);
   const { position: end, fault: headFault } = await readEndOfLog(application, store);
+  const former = options.after === undefined
+    ? undefined
+    : await readFormer(realPath(options.after), application, store, end);
   await using file = await openFile(path);
   // Only one process at a time can write the file.
   using lock = lockFile(path);
   if (lock === undefined) throw new ToolError("file_in_use", `Another process writes ${path}`);
-  const backup = await BackupFile.open(application, file, store, end);
+  const backup = await BackupFile.open(application, file, store, end, former);
   const { position: startedAt, removedBytes, damage } = backup;
   await onProgress({ phase: "open", position: startedAt, removedBytes });
-  const run = { reader, store, path, file, backup, follow, signal, onProgress, onReachable };
+  using recorder = new BackupRecorder(log, reader.runtime, path);
+  const run = {
+    reader,
+    store,
+    path,
+    file,
+    backup,
+    recorder,
+    follow,
+    signal,
+    onProgress,
+    onReachable,
+  };
   const fault = headFault ?? await appendUntilFault(run, end) ?? damage;
   if (fault !== undefined) await appendReadable(run);
   const isSynced = follow && fault === undefined;
   if (!isSynced) await sync(run);
   const { position, hash } = backup;
-  const report = { position, hash, added: position - startedAt };
-  if (signal?.aborted && follow) return report;
-  signal?.throwIfAborted();
-  if (fault !== undefined) throw new IncompleteBackupError(report, fault);
+  const report = { start: backup.start, position, hash, added: position - startedAt };
+  const isStopped = follow && signal?.aborted;
+  if (!isStopped) signal?.throwIfAborted();
+  if (!isStopped && fault !== undefined) throw new IncompleteBackupError(report, fault);
+  if (fault === undefined) await recorder.recordEnd(position);
   return report;
 }
 
@@ -174,6 +240,21 @@ async function readEndOfLog(
   }
 }
 
+async function readFormer(
+  path: string,
+  application: Application,
+  store: Store,
+  end: number,
+): Promise<FormerPart> {
+  await using file = await open(path);
+  const former = await readFormerPart(application, file, store, end);
+  if (former.position < end) return former;
+  // The next run would take an empty file for one that begins with the first event.
+  const message =
+    `The log has no event after position ${former.position} yet, with which a file can begin`;
+  throw new RefusedError("log_empty", message);
+}
+
 async function openFile(path: string): Promise<FileHandle> {
   // The log says who did what, so others need not read it.
   // Appended bytes never leave a gap, even if another program truncates the file.
@@ -183,11 +264,12 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new ToolError("not_a_file", `${path} is not a regular file`);
 }
 
-async function sync({ path, file, backup, onProgress }: Run): Promise<void> {
+async function sync({ path, file, backup, recorder, follow, onProgress }: Run): Promise<void> {
   await backup.sync();
   await expectInPlace(path, file, backup.length);
   const { position, hash } = backup;
   await onProgress({ phase: "sync", position, hash });
+  if (follow) recorder.recordSoon(position);
 }
 
 /** Rejects unless the open file still has its name, and the length that was written. */

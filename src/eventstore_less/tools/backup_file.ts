@@ -26,6 +26,9 @@ type FileEnd =
   | {
     kind: "lines";
     length: number;
+    first: Uint8Array;
+    /** Position of the first event. It is 1, unless the file continues another one. */
+    start: number;
     last: Uint8Array;
     position: number;
     incompleteBytes: number;
@@ -33,13 +36,36 @@ type FileEnd =
     lacksLineFeed: boolean;
   };
 
-/** An export of the log, from the first event on, in a file that only this process writes. */
+/** The last event of a file that a backup continues. */
+export type FormerPart = Pick<FileEnd & { kind: "lines" }, "last" | "position">;
+
+/** Reads the end of a file that a backup continues, which must be whole, and of this log. Rejects with `RefusedError`. */
+export async function readFormerPart(
+  application: Application,
+  file: FileHandle,
+  store: Store,
+  headPosition: number,
+): Promise<FormerPart> {
+  const end = await readEnd(application, file);
+  if (end.kind !== "lines" || end.incompleteBytes > 0 || end.lacksLineFeed) {
+    throw new RefusedError(
+      "not_an_export",
+      "The file before this one does not end with a whole line",
+    );
+  }
+  await expectInLog(end, store, headPosition);
+  return end;
+}
+
+/** An export of the log, or a part of it that continues another file, in a file that only this process writes. */
 export class BackupFile {
   /** In bytes, unless another program has changed the file. */
   length = 0;
-  /** Of the last event in the file; 0 without one. */
-  position = 0;
-  hash = GENESIS_HASH;
+  /** Position of the first event that is or will be in the file. */
+  readonly start: number;
+  /** Of the last event in the file; without one, the position before {@linkcode start}. */
+  position: number;
+  hash: string;
   /** Length of the incomplete line that {@linkcode open} removed. */
   readonly removedBytes: number = 0;
   /** Why the last line of the file cannot be found in the log. The hash in the next one can still prove it. */
@@ -47,9 +73,17 @@ export class BackupFile {
   #application: Application;
   #file: FileHandle;
 
-  private constructor(application: Application, file: FileHandle, end: FileEnd) {
+  private constructor(
+    application: Application,
+    file: FileHandle,
+    end: FileEnd,
+    former: FormerPart | undefined,
+  ) {
     this.#application = application;
     this.#file = file;
+    this.start = end.kind === "lines" ? end.start : (former?.position ?? 0) + 1;
+    this.position = this.start - 1;
+    this.hash = former === undefined ? GENESIS_HASH : sha256Hex(former.last);
     if (end.kind === "torn") this.removedBytes = end.bytes.length;
     if (end.kind === "lines") {
       this.length = end.length;
@@ -61,20 +95,22 @@ export class BackupFile {
 
   /**
    * Opens a backup of a log that ends at `headPosition`, infinity if that is unknown. Removes an incomplete line at the end
-   * of the file. Rejects with `RefusedError` unless the file begins with the first event, and its last whole line is in
-   * the log, or cannot be read there.
+   * of the file. Rejects with `RefusedError` unless its first and its last whole line are in the log, or cannot be read
+   * there. An empty file will begin with the first event, or after the `former` part.
    */
   static async open(
     application: Application,
     file: FileHandle,
     store: Store,
     headPosition: number,
+    former?: FormerPart,
   ): Promise<BackupFile> {
     const end = await readEnd(application, file);
-    if (end.kind === "torn") await expectFirstEvent(end.bytes, store, headPosition);
-    const backup = new BackupFile(application, file, end);
+    const backup = new BackupFile(application, file, end, former);
+    if (end.kind === "torn") await expectBeginning(end.bytes, backup.start, store, headPosition);
     if (end.kind === "lines") {
-      await expectInLog(end, store, headPosition).catch((error) => {
+      expectToContinue(end, former);
+      await expectBothInLog(end, store, headPosition).catch((error) => {
         if (!isDamage(error)) throw error;
         backup.damage = error;
       });
@@ -143,11 +179,9 @@ async function readEnd(application: Application, file: FileHandle): Promise<File
   const firstFeed = head.indexOf(LINE_FEED);
   const firstLine = firstFeed === -1 ? head : head.subarray(0, firstFeed);
   refuseConverted(application, "Line 1", firstLine);
-  if (eventOf(application, firstLine)?.position !== 1) {
-    throw new RefusedError(
-      "not_an_export",
-      "The file does not begin with the first event of a log",
-    );
+  const start = eventOf(application, firstLine)?.position;
+  if (start === undefined) {
+    throw new RefusedError("not_an_export", "The file does not begin with an event of a log");
   }
   const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
   const last = tail.subarray(feedBefore + 1, lastFeed);
@@ -162,7 +196,8 @@ async function readEnd(application: Application, file: FileHandle): Promise<File
   const incompleteBytes = tail.length - lastFeed - 1;
   const length = size + Number(lacksLineFeed) - incompleteBytes;
   const { position } = event;
-  return { kind: "lines", length, last, position, incompleteBytes, lacksLineFeed };
+  const first = firstLine.slice();
+  return { kind: "lines", length, first, start, last, position, incompleteBytes, lacksLineFeed };
 }
 
 /** Throws `RefusedError` if another program has changed a line of the file. */
@@ -171,28 +206,47 @@ function refuseConverted(application: Application, which: string, line: Uint8Arr
   if (conversion !== undefined) throw new ConvertedError(conversion, which);
 }
 
-/** Rejects with `RefusedError` unless the bytes are the beginning of the first event of the log. */
-async function expectFirstEvent(
+/** Throws `RefusedError` unless the file begins where the part before it ends. */
+function expectToContinue({ start }: FileEnd & { kind: "lines" }, former?: FormerPart): void {
+  if (former === undefined || start === former.position + 1) return;
+  const ends = `the one before it ends at position ${former.position}`;
+  throw new RefusedError("other_log", `The file begins at position ${start}, but ${ends}`);
+}
+
+/** Rejects with `RefusedError` unless the bytes are the beginning of the event at the position `start`. */
+async function expectBeginning(
   bytes: Uint8Array,
+  start: number,
   store: Store,
   headPosition: number,
 ): Promise<void> {
-  if (headPosition === 0) {
-    const has = "The file has the beginning of an event, but the log is empty";
+  if (headPosition < start) {
+    const has = `The file has the beginning of an event, but the log has none at position ${start}`;
     throw new RefusedError("other_log", `${has}: ${MISSING}`);
   }
-  for await (const [{ line }] of readLog(store, { from: 1, to: 1 })) {
+  for await (const [{ line }] of readLog(store, { from: start, to: start })) {
     if (bytesEqual(bytes, line.subarray(0, bytes.length))) return;
   }
   throw new RefusedError(
     "not_an_export",
-    "The file does not begin with the first event of this log",
+    `The file does not begin with the event at position ${start} of this log`,
   );
+}
+
+/** Rejects with `RefusedError` unless the log has the first and the last line of the file. */
+async function expectBothInLog(
+  { first, start, last, position }: FileEnd & { kind: "lines" },
+  store: Store,
+  headPosition: number,
+): Promise<void> {
+  await expectInLog({ last, position }, store, headPosition);
+  // The first event of all logs of a program may be alike, so only a later one says something.
+  if (start > 1) await expectInLog({ last: first, position: start }, store, headPosition);
 }
 
 /** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
 async function expectInLog(
-  { last, position }: FileEnd & { kind: "lines" },
+  { last, position }: FormerPart,
   store: Store,
   headPosition: number,
 ): Promise<void> {

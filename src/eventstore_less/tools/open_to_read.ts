@@ -45,7 +45,7 @@ export function storeLocationOf({ location }: StoreAt): StoreLocation {
   return typeof location === "string" ? locationOf(location) : location;
 }
 
-/** Opens a store that exists, and is not a file. */
+/** Opens a store that exists. It opens a file also to write it. */
 export function openAt(application: Application, location: StoreLocation): Promise<Store> {
   return openStore(location, {
     create: false,

@@ -300,6 +300,44 @@ test("backup() continues its file, also after an abort, and follows until its si
   }
 });
 
+test("backup() closes a file and begins the next, which are one sound export together, and refuses a gap", async (folder) => {
+  await using store = await openBookings(":memory:", { count: 40 });
+  const [first, second] = ["first", "second"].map((name) => `${folder}/${name}.jsonl`);
+  await backup(store, first);
+  await rejectsWithCode(() => backup(store, second, { after: first }), "log_empty", true);
+  await assertRejects(() => Deno.stat(second), Deno.errors.NotFound);
+  await book(store, 2);
+  const begun = await backup(store, second, { after: first });
+  assertEquals([begun.start, begun.position, begun.added], [41, 42, 2]);
+  await book(store);
+  // The next runs do not need the first file.
+  const next = await backup(store, second);
+  assertEquals([next.start, next.position, next.added], [41, 43, 1]);
+  assertEquals((await backup(store, second, { after: first })).added, 0);
+  const lines = await exported(store);
+  const both = await Deno.readTextFile(first) + await Deno.readTextFile(second);
+  assertEquals(encoder.encode(both), bytesOf(lines));
+  await Deno.writeTextFile(`${folder}/both.jsonl`, both);
+  const { sound, position } = await audit({ application, source: `${folder}/both.jsonl` });
+  assertEquals([sound, position], [true, 43]);
+  await rejectsWithCode(
+    () => audit({ application, source: second }).then(() => {}),
+    "export_partial",
+    false,
+  );
+
+  await Deno.writeFile(first, bytesOf(lines.slice(0, 39)));
+  await rejectsWithCode(() => backup(store, second, { after: first }), "other_log", true);
+  await Deno.writeTextFile(first, '{"specver', { append: true });
+  await rejectsWithCode(
+    () => backup(store, `${folder}/third.jsonl`, { after: first }),
+    "not_an_export",
+    true,
+  );
+  await using other = await openBookings(":memory:", { count: 50, together: 5 });
+  await rejectsWithCode(() => backup(other, second), "other_log", true);
+});
+
 test("backup() refuses a file that is not of the log, and takes what a damaged log still gives", async (folder) => {
   const [location, path] = [`${folder}/bookings.sqlite3`, `${folder}/bookings.jsonl`];
   await using store = await openBookings(location, { count: 200 });

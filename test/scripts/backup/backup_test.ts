@@ -67,11 +67,10 @@ test("BackupFile refuses a file that is not an export of this log, and does not 
   const since = sample.runtime.now();
   const altered = rewritten(lines, 4, lines[4].replace("Zoë", "Max"));
   const cases: [file: string | string[], refusal: string][] = [
-    ["Rex, Max and Zoë\n", "does not begin with the first event of a log"],
-    [lines.slice(1), "does not begin with the first event of a log"],
+    ["Rex, Max and Zoë\n", "does not begin with an event of a log"],
     ["x".repeat(70_000), "is not an export of a log"],
-    ['{"version"', "does not begin with the first event of this log"],
-    ["hello", "does not begin with the first event of this log"],
+    ['{"version"', "does not begin with the event at position 1 of this log"],
+    ["hello", "does not begin with the event at position 1 of this log"],
     [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
     [sampleLog(LENGTH, since - 1).join("\n"), "has another event at position 40 than the log"],
     [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
@@ -115,7 +114,7 @@ test("BackupFile refuses a torn file if the log is empty, and does not change it
   await Deno.writeFile(path, torn);
   const store = await SqliteStore.open(":memory:");
   await using file = await open(path, "a+");
-  const refusal = "The file has the beginning of an event, but the log is empty: ";
+  const refusal = "The file has the beginning of an event, but the log has none at position 1: ";
   await assertRejects(() => openBackup(file, store, 0), RefusedError, refusal);
   store.close();
   assertEquals(await Deno.readFile(path), torn);

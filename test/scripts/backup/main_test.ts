@@ -1,6 +1,7 @@
 import { CHECKSUM_BYTES } from "../../../src/eventstore_less/store/checksum.ts";
 import { sha256Hex } from "eventstore-less/parts";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { userInfo } from "node:os";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
@@ -9,6 +10,7 @@ import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts"
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
+import { expectDone } from "../../support/third_party_tools.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -46,6 +48,24 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
   await Deno.writeTextFile(checkpoint, again.stdout);
   const audited = await expectTask(["audit", "--checkpoint", checkpoint, "--file", file], temp);
   assertMatch(audited, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
+});
+
+test("backup into a folder that does not exist names the user and the line that makes it, which works", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueApiKey();
+  const folder = `${temp.folder}/another disk`;
+  const file = `${folder}/log.jsonl`;
+  const { code, stdout, stderr } = await runTask(["backup", file], temp);
+  assertEquals([code, stdout], [2, ""], stderr);
+  const make = `install -d -o ${userInfo().username} -m 700 '${folder}'`;
+  assertStringIncludes(
+    stderr,
+    `the folder ${folder} does not exist: as root, make it for the user`,
+  );
+  assert(stderr.endsWith(`: ${make}\n`), stderr);
+  assertEquals(stderr.split("\n").length, 2, stderr);
+  await expectDone("sh", ["-c", make]);
+  await expectTask(["backup", file], temp);
 });
 
 test("backup follows links to the store and to its file, and refuses the store by another name", async () => {
@@ -114,7 +134,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
   const file = `${temp.folder}/pets.jsonl`;
   const isStore = /^error: EXPORT must not be the store \(KV_PATH\), nor .*\n$/;
   const cases: [name: string, code: number, line: RegExp][] = [
-    [file, 1, /^error: The file does not begin with the first event of a log\n$/],
+    [file, 1, /^error: The file does not begin with an event of a log\n$/],
     [temp.folder, 2, /^error: EISDIR: .*\n$/],
     ["-", 2, /^error: The name of a file is required; see --help\n$/],
     [temp.kvPath, 2, isStore],

@@ -20,6 +20,7 @@ import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
   HEAD_KEY,
   idempotencyRecordKey,
+  lastRunKey,
   LOG_PREFIX,
   logKey,
   projectionKey,
@@ -53,9 +54,10 @@ Deno.test("audit() finds every foreign record", async () => {
   }
 });
 
-Deno.test("audit() finds no fault in a turn request, and needs nothing of it", async () => {
+Deno.test("audit() finds no fault in a turn request and the record of a last run, and needs nothing of them", async () => {
   using sample = await openSampleStore(30);
-  await commit(sample.store, [set(turnRequestKey("01HZZZZZZZ0000000000000009"), "anything")]);
+  const keys = [turnRequestKey("01HZZZZZZZ0000000000000009"), lastRunKey("backup")];
+  await commit(sample.store, keys.map((key) => set(key, "anything")));
   assertEquals((await audit(sample)).faults, []);
 });
 
@@ -465,6 +467,7 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
 /** Keys that the service never writes, in every part of the store. */
 const FOREIGN_KEYS = [
   ...[[new Uint8Array([1])], ["a"], ["head", 1], ["log", 5], ["replay", 1]],
+  ...[["last_run"], ["last_run", "publish"], ["last_run", "audit", 1]],
   ...[["~log"], ["~log", 0], ["~log", 5.5], ["~log", 5, "x"], ["~log", 31], ["~log", "5"]],
   ...[["projection"], ["projection", 1]],
   ...[0, 1.5, "1"].map((generation) => ["projection", generation, "pet", "sold", 1]),

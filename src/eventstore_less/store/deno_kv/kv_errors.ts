@@ -4,12 +4,7 @@
  */
 
 import { withCommitErrors, withReadErrors } from "../sqlite/sqlite_errors.ts";
-import {
-  StoreDamagedError,
-  StoreError,
-  StoreReadOnlyError,
-  StoreRefusedError,
-} from "../store_errors.ts";
+import { StoreDamagedError, StoreError, StoreRefusedError } from "../store_errors.ts";
 
 /** The messages with which a call is refused before it is sent. */
 const REFUSALS =
@@ -19,9 +14,9 @@ const REFUSALS =
 const UNDECODABLE =
   /^(could not deserialize value|Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
 
-/** Makes a commit, and types its error. */
-export function withKvCommitErrors<T>(commit: () => Promise<T>): Promise<T> {
-  return withCommitErrors(() => commit().catch((error) => Promise.reject(typed(error))));
+/** Makes a commit, to the file at a path if it is one, and types its error. */
+export function withKvCommitErrors<T>(commit: () => Promise<T>, path?: string): Promise<T> {
+  return withCommitErrors(() => commit().catch((error) => Promise.reject(typed(error))), path);
 }
 
 /** Makes a read, and types its error, which speaks of no write. */
@@ -34,6 +29,5 @@ function typed(error: unknown): unknown {
   const { message } = error as Error;
   if (REFUSALS.test(message)) return new StoreRefusedError(message);
   if (UNDECODABLE.test(message)) return new StoreDamagedError(message);
-  if (message.startsWith("Can not write to a read-only database")) return new StoreReadOnlyError();
   return error;
 }

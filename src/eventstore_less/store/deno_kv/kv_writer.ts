@@ -6,18 +6,21 @@ import { withKvCommitErrors } from "./kv_errors.ts";
 /** Commits to a Deno KV. On Deno, it writes files, too: that costs less processor time than a worker (measured). */
 export class KvWriter implements SqliteWriter {
   #kv: Kv;
+  #path: string | undefined;
 
-  constructor(kv: Kv) {
+  /** `path` is that of the file, if it is one. */
+  constructor(kv: Kv, path?: string) {
     this.#kv = kv;
+    this.#path = path;
   }
 
   /** Opens or creates a file, whose tables must be sound. Rejects with an error of SQLite. */
   static async open(path: string): Promise<KvWriter> {
-    return new KvWriter(await openKv(path));
+    return new KvWriter(await openKv(path), path);
   }
 
   commit(commit: Commit): Promise<string | null> {
-    return withKvCommitErrors(() => this.#commit(commit));
+    return withKvCommitErrors(() => this.#commit(commit), this.#path);
   }
 
   async #commit({ guard, mutations }: Commit): Promise<string | null> {

@@ -1,6 +1,7 @@
 /** The meaning of the errors of SQLite about the file of a store. A worker passes on their message and code. */
 
 import { rm, writeFile } from "node:fs/promises";
+import { fullRemedy, writeRemedy } from "../../runtime/file_remedy.ts";
 import {
   isWriteFault,
   NotAppliedError,
@@ -13,12 +14,12 @@ import {
   type WriteFaultError,
 } from "../store_errors.ts";
 
-/** Makes a commit, and types its error. */
-export async function withCommitErrors<T>(commit: () => Promise<T>): Promise<T> {
+/** Makes a commit to the file at a path, and types its error. */
+export async function withCommitErrors<T>(commit: () => Promise<T>, path?: string): Promise<T> {
   try {
     return await commit();
   } catch (error) {
-    throw writeFaultOf(error) ?? errorOfRead(error);
+    throw writeFaultOf(error, path) ?? errorOfRead(error);
   }
 }
 
@@ -40,18 +41,27 @@ function errorOfRead(error: unknown): StoreError {
   return damageOf(error) ?? new UnclearOutcomeError(message);
 }
 
-/** The messages of SQLite if a file cannot be opened to write. */
-const READ_ONLY = /^(attempt to write a readonly database|unable to open database file)/;
+/** The messages of SQLite and Deno KV if a file cannot be opened to write. */
+const READ_ONLY =
+  /^(attempt to write a readonly database|unable to open database file|Can not write to a read-only database)/;
 
-/** Why the file of a store cannot be written, if an error of SQLite says so. */
-export function writeFaultOf(error: unknown): WriteFaultError | undefined {
+/** Why the file of a store at a path cannot be written, if an error of SQLite says so. */
+export function writeFaultOf(error: unknown, path?: string): WriteFaultError | undefined {
   if (isWriteFault(error)) return error;
   const { message } = error as Error;
   // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
-  if (message === "database or disk is full") return new StoreFullError();
-  if (READ_ONLY.test(message)) return new StoreReadOnlyError();
+  if (message === "database or disk is full") return fullError(path);
+  if (READ_ONLY.test(message)) return readOnlyError(path);
   // The commit may be in the write-ahead log although its sync failed.
   if (message === "disk I/O error") return new StoreFailingError();
+}
+
+function fullError(path?: string): StoreFullError {
+  return new StoreFullError(path === undefined ? undefined : fullRemedy(path));
+}
+
+function readOnlyError(path?: string): StoreReadOnlyError {
+  return new StoreReadOnlyError(path === undefined ? undefined : writeRemedy(path));
 }
 
 /** The messages for a damaged file, for a lost table, and for a lost row of the counter of versions. */
@@ -74,9 +84,9 @@ export async function openingFaultOf(
   path: string,
   error: unknown,
 ): Promise<WriteFaultError | undefined> {
-  const fault = writeFaultOf(error);
+  const fault = writeFaultOf(error, path);
   if (!(fault instanceof StoreFailingError)) return fault;
-  return await isDiskFull(path) ? new StoreFullError() : fault;
+  return await isDiskFull(path) ? fullError(path) : fault;
 }
 
 /** Bytes of the smallest file that SQLite makes next to a store. */

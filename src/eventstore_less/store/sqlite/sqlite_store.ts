@@ -20,11 +20,13 @@ export class SqliteStore implements Store {
   readonly limits: StoreLimits = STORE_LIMITS;
   #reader: SqliteReader;
   #writer: SqliteWriter;
+  #path: string | undefined;
 
-  /** The reader and the writer have the same file open. The store closes both. */
-  constructor(reader: SqliteReader, writer: SqliteWriter) {
+  /** The reader and the writer have the same file open, which `path` names in errors. The store closes both. */
+  constructor(reader: SqliteReader, writer: SqliteWriter, path?: string) {
     this.#reader = reader;
     this.#writer = writer;
+    this.#path = path;
   }
 
   /**
@@ -42,7 +44,7 @@ export class SqliteStore implements Store {
     }
     const writer = await openWriter(path);
     try {
-      return new SqliteStore(new SqliteReader(path, timeout), writer);
+      return new SqliteStore(new SqliteReader(path, timeout), writer, path);
     } catch (error) {
       writer.close();
       throw error;
@@ -68,7 +70,8 @@ export class SqliteStore implements Store {
     });
 
   /** Commits in the thread of the writer. Resolves when the commit is on the disk. */
-  commit: Store["commit"] = (commit) => withCommitErrors(() => this.#writer.commit(commit));
+  commit: Store["commit"] = (commit) =>
+    withCommitErrors(() => this.#writer.commit(commit), this.#path);
 
   /** Closes the file. */
   close(): void {

@@ -3,9 +3,11 @@
 import type { Stats } from "node:fs";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { pid } from "node:process";
+import process, { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { makeFolderCommand } from "../../runtime/file_remedy.ts";
+import { shellWord } from "../../runtime/shell_word.ts";
 import { words } from "../../words.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
@@ -43,13 +45,16 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
 function severalNamesReason(path: string, count: number): string {
   return `its file has ${count} names (hard links), but its log lies beside only one of them; keep the name with ` +
     "a file NAME-wal beside it, or any one if none has it, and remove the others: " +
-    `find / -xdev -samefile ${quoted(path)} lists them`;
+    `find / -xdev -samefile ${shellWord(path)} lists them`;
 }
 
 /** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
 export async function expectFolder({ path, isDefault }: FileLocation): Promise<void> {
   if (isDefault || await statOf(dirname(path)) !== undefined) return;
-  throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
+  const make = makeFolderCommand(dirname(path));
+  throw new StoreRefusedError(
+    `its folder does not exist; correct the path, or make the folder as root: ${make}`,
+  );
 }
 
 /** Whether opening the store would create its file. A path under which nothing can exist is an error of the opening. */
@@ -167,9 +172,9 @@ function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
 }
 
 function lostRemedy(path: string): string {
-  const saved = quoted(savedPath(path));
-  return "If the file was moved, move it back. Otherwise, before the service stops, run saveCommand as its user. If it " +
-    `succeeds, check the copy: ${
+  const saved = shellWord(savedPath(path));
+  return "If the file was moved, move it back. Otherwise, before the service stops, paste saveCommand into a shell, as root or " +
+    `as the user of the service. If it succeeds, check the copy: ${
       words().auditOf(saved)
     }. If it is sound, stop the service, and start it ` +
     `with ${words().serving(saved)}`;
@@ -179,22 +184,33 @@ function lostRemedy(path: string): string {
  * A command for Linux that copies both files as of one moment, by this process's descriptors, which Deno may not read
  * itself. It fails unless each copy has the bytes of the open file. An inode alone may also be that of another file, on
  * another device.
+ *
+ * JSON escapes none of its characters, so it can be pasted from a line of the log; hence it has no double quotes, and an
+ * empty IFS in their place. Root runs it, too, because systemd may hide the descriptors even from the same user; the
+ * copies then belong to the user of this process.
  */
 function saveCommand(path: string, database: Stats, log: Stats): string {
-  const copy = ({ dev, ino }: Stats, to: string) => {
-    const list = `stat -L -c "%d:%i %n" /proc/${pid}/fd/* 2>/dev/null`;
-    const open = `"$(${list} | sed -n "s/^${dev}:${ino} //p" | head -n 1)"`;
-    return `cp ${open} ${quoted(to)} && cmp ${open} ${quoted(to)}`;
-  };
   const saved = savedPath(path);
-  const copies = [copy(database, saved), copy(log, `${saved}-wal`)].join(" && ");
-  // The folder may be deleted, too.
-  const makeFolder = `mkdir -p ${quoted(dirname(saved))}`;
-  return `${makeFolder} && kill -STOP ${pid} && { ${copies}; saved=$?; kill -CONT ${pid}; test $saved = 0; }`;
+  const owner = ownerOf(database);
+  const isOpen = ({ dev, ino }: Stats) => `$(found ${dev}:${ino})`;
+  const script = [
+    `IFS=; open=$(stat -L -c %d:%i:%n /proc/${pid}/fd/* 2>/dev/null); set -f`,
+    "found() { echo $open | sed -n s/^$1://p | head -n 1; }",
+    `save() { cp --remove-destination $1 $2 && cmp $1 $2 && chown ${owner.join(":")} $2; }`,
+    // The folder may be deleted, too.
+    `test -d $1 || install -d -o ${owner[0]} -g ${owner[1]} -m 700 $1 || exit`,
+    `kill -STOP ${pid} || exit`,
+    `save ${isOpen(database)} $2 && save ${isOpen(log)} $2-wal; saved=$?`,
+    `kill -CONT ${pid}; exit $saved`,
+  ].join("; ");
+  return `sh -c '${script}' save ${shellWord(dirname(saved))} ${shellWord(saved)}`;
 }
 
-/** A text as one word of a shell. */
-function quoted(text: string): string {
-  const isPlain = /^[\w./-]+$/.test(text);
-  return isPlain ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** The user and the group of this process, or those of the file if they are not known. */
+function ownerOf({ uid, gid }: Stats): [user: number, group: number] {
+  try {
+    return [process.getuid!(), process.getgid!()];
+  } catch {
+    return [uid, gid];
+  }
 }

@@ -14,7 +14,14 @@
  */
 
 import type { Head } from "../../definitions.ts";
-import { HEAD_KEY, isLogKey, isTurnRequestKey, logKey, REPLAY_KEY } from "../../keyspace.ts";
+import {
+  HEAD_KEY,
+  isLastRunKey,
+  isLogKey,
+  isTurnRequestKey,
+  logKey,
+  REPLAY_KEY,
+} from "../../keyspace.ts";
 import { isHeadBehind } from "../../log/accept_store.ts";
 import { GENESIS_HASH, OtherApplicationError } from "../../log/event.ts";
 import {
@@ -265,7 +272,8 @@ async function auditRest(
       const isReplay = isRecord(REPLAY_KEY, key) || generationOf(key) !== undefined;
       const isNewLine = isLogKey(key) && key[1] <= last;
       isOfReplay ||= isReplay;
-      const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key);
+      const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key) ||
+        isLastRunKey(key);
       if (!isKnown) addForeign(findings, key);
     }
   }

@@ -3,6 +3,7 @@
 import type { Head } from "../../definitions.ts";
 import type { StoreDamagedError } from "../../store/store_errors.ts";
 import type { Application } from "../../application.ts";
+import { summaryOf } from "../summary_of.ts";
 
 /**
  * The kinds of faults:
@@ -162,11 +163,4 @@ export class Findings {
       noteCounts: this.noteCounts,
     };
   }
-}
-
-function summaryOf(application: Application, { counts }: Head): Record<string, number> {
-  const summaries = application.collections.map(({ name, summaryOf }) =>
-    summaryOf?.(counts[name] ?? {})
-  );
-  return Object.assign({}, ...summaries);
 }
