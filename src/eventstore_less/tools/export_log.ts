@@ -3,12 +3,10 @@ import { EMPTY_HEAD, readHead } from "../log/head.ts";
 import { readEvent } from "../log/lines.ts";
 import { readLog } from "../log/read_log.ts";
 import { joinLines } from "../encoding/pack_lines.ts";
-import { BoundedCache } from "../runtime/bounded_cache.ts";
-import { sha256Hex } from "../encoding/sha256.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
 import { type Progress, type Step, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { StoreAt, ToolStore } from "./tool_store.ts";
-import { type DamagedLog, readableRecords } from "./verify/readable_log.ts";
+import { type DamagedLog, readableLines } from "./verify/readable_log.ts";
 
 /** The part of a log, by its first and its last position. By default, it begins with the first event and ends with the last. */
 export interface ExportRange extends ToolOptions<Progress<"export">> {
@@ -67,9 +65,6 @@ export async function* exportLog(
   return { position: total, missing: [] };
 }
 
-/** So many lines are remembered, because a line that a file holds several times comes again soon. */
-const LINES_SEEN = 10_000;
-
 async function* readableChunks(
   log: DamagedLog,
   step: Step<Progress<"export">>,
@@ -80,14 +75,8 @@ async function* readableChunks(
   const noteGapBefore = (next: number) => {
     if (next > position + 1) missing.push({ from: position + 1, to: next - 1 });
   };
-  const seen = new BoundedCache<true>(LINES_SEEN);
-  for await (const records of readableRecords(log)) {
-    const lines = records.flatMap((record) => record.lines).filter((line) => {
-      const hash = sha256Hex(line);
-      const isNew = seen.get(hash) === undefined;
-      seen.set(hash, true);
-      return isNew;
-    });
+  for await (const batch of readableLines(log)) {
+    const lines = batch.map(({ line }) => line);
     yield joinLines(lines);
     for (const line of lines) {
       const read = readEvent(application, line);

@@ -30,26 +30,29 @@ export interface RawRecord {
   isIntact: boolean;
 }
 
-/** A record of a damaged log. */
-export interface ReadableRecord extends RawRecord {
-  /** Whether it is of the newest commits. Older versions of pages may hold records of commits that were never finished. */
+/** A line of a damaged log, sound or not. */
+export interface ReadableLine {
+  line: Uint8Array;
+  /** Whether the checksum of its record is right. */
+  isIntact: boolean;
+  /** Whether it is of the newest commits. Older versions of pages may hold lines of commits that were never finished. */
   isLive: boolean;
 }
 
-/** Records that are yielded together. */
-const BATCH_RECORDS = 100;
+/** Lines that are yielded together. */
+const BATCH_LINES = 500;
 
 /**
- * Yields the records of a log that hold lines from a position on, in the order of their first lines, whatever the head
- * says. Of a file, it reads all pages, so some lines come several times, and lines of records that are partly lost, too.
- * Of another store, it reads what comes before a damage.
+ * Yields the lines of a log from a position on, in the order of their positions, whatever the head says. Of a file, it
+ * reads all pages, so a position may have several lines, and a record that is partly lost gives some of its lines. Of
+ * another store, it reads what comes before a damage.
  */
-export async function* readableRecords(
+export async function* readableLines(
   { application, store, path }: DamagedLog,
   from = 1,
-): AsyncGenerator<ReadableRecord[]> {
+): AsyncGenerator<ReadableLine[]> {
   if (path !== undefined) {
-    yield* recordsInFile(application, path, from);
+    yield* linesInFile(application, path, from);
     return;
   }
   try {
@@ -57,7 +60,9 @@ export async function* readableRecords(
       const records = await Promise.all(
         entries.filter(({ key }) => isLogKey(key)).map(rawRecordOf),
       );
-      yield records.map((record) => ({ ...record, isLive: true }));
+      yield records.flatMap(({ lines, isIntact }) =>
+        lines.map((line) => ({ line, isIntact, isLive: true }))
+      );
     }
   } catch (error) {
     if (!(error instanceof StoreDamagedError)) throw error;
@@ -66,47 +71,86 @@ export async function* readableRecords(
 
 const LAST_KEY = logKey(Number.MAX_SAFE_INTEGER);
 
-function* recordsInFile(
+/** A line in a file, of which the bytes are read again. */
+interface FoundLine extends Omit<ReadableLine, "line"> {
+  position: number;
+  place: FoundRecord["place"];
+  /** The index of the line in that place. */
+  index: number;
+}
+
+function* linesInFile(
   application: Application,
   path: string,
   from: number,
-): Generator<ReadableRecord[]> {
+): Generator<ReadableLine[]> {
   using file = new FileRecords(path);
-  const found: { first: number; rank: number; place: FoundRecord["place"] }[] = [];
+  /** By a part of their hashes. A file has most lines in several versions of a page. */
+  const found = new Map<number, FoundLine>();
   for (const record of file.find(encodeKey(LOG_PREFIX))) {
-    const read = readRecord(application, record);
-    const first = read === undefined ? undefined : firstPositionOf(application, read);
-    if (first === undefined || first + read!.lines.length <= from) continue;
-    const rank = (read!.isIntact ? 0 : 2) + (read!.isLive ? 0 : 1);
-    found.push({ first, rank, place: record.place });
+    const { place } = record;
+    const { lines, first, isIntact } = linesOfRecord(application, record);
+    const isLive = record.isLive && record.key !== undefined;
+    for (const [index, line] of lines.entries()) {
+      const id = Number.parseInt(sha256Hex(line).slice(0, HASH_DIGITS), 16);
+      const same = found.get(id);
+      if (same !== undefined) {
+        same.isIntact ||= isIntact;
+        same.isLive ||= isLive;
+        continue;
+      }
+      const position = first === undefined ? eventOf(application, line)?.position : first + index;
+      if (position === undefined || position < from) continue;
+      found.set(id, { position, place, index, isIntact, isLive });
+    }
   }
-  found.sort((one, other) => one.first - other.first || one.rank - other.rank);
-  for (let start = 0; start < found.length; start += BATCH_RECORDS) {
-    const places = found.slice(start, start + BATCH_RECORDS).map(({ place }) => place);
-    yield places.flatMap((place) => readRecord(application, file.read(place)!) ?? []);
+  const rankOf = ({ isIntact, isLive }: FoundLine) => (isIntact ? 0 : 2) + (isLive ? 0 : 1);
+  const sorted = [...found.values()].sort((one, other) =>
+    one.position - other.position || rankOf(one) - rankOf(other)
+  );
+  let last: { place: FoundRecord["place"]; lines: Uint8Array[] } | undefined;
+  for (let start = 0; start < sorted.length; start += BATCH_LINES) {
+    yield sorted.slice(start, start + BATCH_LINES).map(({ place, index, isIntact, isLive }) => {
+      if (last?.place !== place) {
+        last = { place, lines: linesOfRecord(application, file.read(place)!).lines };
+      }
+      return { line: last.lines[index], isIntact, isLive };
+    });
   }
 }
+
+/** Digits of a hash in a number that is exact. */
+const HASH_DIGITS = 13;
 
 /** The beginning of each line. */
 const LINE_START = '{"specversion":';
 
-/** A record of the log in a file; `undefined` for another one. Of bytes without a key, the lines with an event count. */
-function readRecord(
+/** The lines of a record of the log, and the position of the first one, if the record says it. */
+interface LinesOfRecord {
+  lines: Uint8Array[];
+  first?: number;
+  isIntact: boolean;
+}
+
+/** The lines of a record that was found: none if it is not one of the log. */
+function linesOfRecord(
   application: Application,
-  { key: encodedKey, value, isWhole, isLive }: FoundRecord,
-): ReadableRecord & { key?: Key } | undefined {
+  { key: encodedKey, value, isWhole }: FoundRecord,
+): LinesOfRecord {
   if (encodedKey === undefined) {
-    const lines = fragmentsOf(value).slice(0, -1)
-      .map((bytes) => lastLineIn(bytes))
-      .filter((line) => eventOf(application, line) !== undefined);
-    return lines.length === 0 ? undefined : { lines, isIntact: false, isLive: false };
+    return { lines: fragmentsOf(value).slice(0, -1).map(lastLineIn), isIntact: false };
   }
   const key = keyOf(encodedKey);
-  if (key === undefined || !isLogKey(key)) return undefined;
+  if (key === undefined || !isLogKey(key)) return { lines: [], isIntact: false };
+  const [, last] = key;
   const isIntact = isWhole && checkedContent({ key, value }) !== undefined;
-  const lines = fragmentsOf(value.subarray(CHECKSUM_BYTES));
-  if (!isWhole) lines.pop();
-  return { key, lines: lines.filter(({ length }) => length > 0), isIntact, isLive };
+  const fragments = fragmentsOf(value.subarray(CHECKSUM_BYTES));
+  // After a line that was cut, there is nothing.
+  const lines = (isWhole ? fragments : fragments.slice(0, -1)).filter(({ length }) => length > 0);
+  if (isIntact) return { lines, first: last - lines.length + 1, isIntact };
+  const events = lines.map((line) => eventOf(application, line));
+  const sound = events.findIndex((event) => event !== undefined);
+  return { lines, first: sound === -1 ? last : events[sound]!.position - sound, isIntact };
 }
 
 /** A flipped bit can change a key. */
@@ -136,20 +180,6 @@ function lastLineIn(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(Math.max(0, view.lastIndexOf(LINE_START)));
 }
 
-/** The position of the first line of a record, by its first sound line, or else by its key. */
-function firstPositionOf(
-  application: Application,
-  { key, lines, isIntact }: RawRecord & { key?: Key },
-): number | undefined {
-  const last = key?.[1] as number | undefined;
-  if (isIntact) return last! - lines.length + 1;
-  for (const [index, line] of lines.entries()) {
-    const event = eventOf(application, line);
-    if (event !== undefined) return event.position - index;
-  }
-  return last;
-}
-
 export async function rawRecordOf(entry: StoreEntry): Promise<RawRecord> {
   const { value } = entry;
   const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
@@ -161,16 +191,10 @@ export async function rawRecordOf(entry: StoreEntry): Promise<RawRecord> {
 }
 
 /** A line that may be the one at its position. */
-interface Candidate {
-  line: Uint8Array;
+interface Candidate extends ReadableLine {
   hash: string;
   previousHash: string;
-  isIntact: boolean;
-  isLive: boolean;
 }
-
-/** Lines that are yielded together. */
-const BATCH_LINES = 500;
 
 /**
  * Yields the lines that continue a log after a position, whose line has that hash, up to the first one that is missing
@@ -201,22 +225,22 @@ export async function* continuingLines(
 /** The lines of a damaged log by their positions, of which only a few are kept. */
 class Candidates {
   #application: Application;
-  #records: AsyncGenerator<ReadableRecord[]>;
+  #lines: AsyncGenerator<ReadableLine[]>;
   #at = new Map<number, Candidate[]>();
-  /** The position of the first line of the newest record. */
+  /** The greatest position of a line that was read. */
   #readTo = 0;
 
   constructor(log: DamagedLog, from: number) {
     this.#application = log.application;
-    this.#records = readableRecords(log, from);
+    this.#lines = readableLines(log, from);
   }
 
-  /** Reads all records that begin at a position or before. */
+  /** Reads all lines up to a position. */
   async readTo(position: number): Promise<void> {
     while (this.#readTo <= position) {
-      const { value, done } = await this.#records.next();
+      const { value, done } = await this.#lines.next();
       if (done) this.#readTo = Infinity;
-      else for (const record of value) this.#add(record);
+      else for (const line of value) this.#add(line);
     }
   }
 
@@ -235,20 +259,13 @@ class Candidates {
     return this.#at.get(position) ?? [];
   }
 
-  #add({ lines, isIntact, isLive }: ReadableRecord): void {
-    const first = lines.map((line) => this.#note(line, isIntact, isLive))
-      .find((position) => position !== undefined);
-    if (first !== undefined) this.#readTo = Math.max(this.#readTo, first);
-  }
-
-  /** Keeps a line, and returns its position; `undefined` if it is not one of an event. */
-  #note(line: Uint8Array, isIntact: boolean, isLive: boolean): number | undefined {
-    const event = eventOf(this.#application, line);
-    if (event === undefined) return undefined;
+  #add(read: ReadableLine): void {
+    const event = eventOf(this.#application, read.line);
+    if (event === undefined) return;
     const { position, previousHash } = event;
-    const candidate = { line, hash: sha256Hex(line), previousHash, isIntact, isLive };
+    const candidate = { ...read, hash: sha256Hex(read.line), previousHash };
     this.#at.set(position, [...this.#candidatesAt(position), candidate]);
-    return position;
+    this.#readTo = Math.max(this.#readTo, position);
   }
 }
 

@@ -3,14 +3,11 @@ import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
 import { exportLog, restore } from "eventstore-less/tools";
 import { APPLICATION } from "../../../../src/application.ts";
-import { logKey } from "../../../../src/eventstore_less/keyspace.ts";
-import { PageImages } from "../../../../src/eventstore_less/store/sqlite/page_images.ts";
 import type { Store } from "../../../../src/eventstore_less/store/store.ts";
 import { continuingLines } from "../../../support/tools.ts";
 import { overwritePage, PAGE_BYTES } from "../../../support/overwrite_page.ts";
 import { linesToBytes, sampleLog } from "../../../support/sample_log.ts";
 import { writeLog } from "../../../support/sample_store.ts";
-import { commit } from "../../../support/store_contract.ts";
 import { TempStore } from "../../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 
@@ -18,18 +15,22 @@ const test = testNeeding(permissions("read", "write"));
 
 const EVENTS = 600;
 const LINES = sampleLog(EVENTS, Date.now());
+const ALL = LINES.map((_, index) => index + 1);
 
-/** The lines whose bytes are in one piece in some bytes. */
-function linesIn(bytes: Uint8Array): string[] {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return LINES.filter((line) => buffer.includes(`${line}\n`));
+/** The positions of the lines whose bytes are in one piece in some bytes. */
+function positionsIn(bytes: Uint8Array): number[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const ended = text.split("\n").slice(0, -1);
+  const held = new Set(ended.map((part) => part.slice(part.lastIndexOf('{"specversion"'))));
+  return ALL.filter((position) => held.has(Buffer.from(LINES[position - 1]).toString("latin1")));
 }
 
-/** The lines that a recovery of a file gives. */
-async function recoveredFrom(path: string): Promise<string[]> {
+/** The positions of the lines that a recovery of a file gives, in their order. */
+async function recoveredFrom(path: string): Promise<number[]> {
   const chunks = exportLog({ application: APPLICATION, location: path }, { recover: true });
   const bytes = Buffer.concat(await Array.fromAsync(chunks));
-  return bytes.toString().split("\n").filter((line) => line !== "");
+  const lines = bytes.toString().split("\n").slice(0, -1);
+  return lines.map((line) => LINES.indexOf(line) + 1);
 }
 
 /** Makes a file without a write-ahead log, and resolves to its bytes. */
@@ -73,10 +74,10 @@ for (const [writer, fill] of Object.entries(FILLS)) {
         await Deno.writeFile(path, bytes);
         const recovered = await recoveredFrom(path);
         const name = `${share}, ${more}`;
-        const held = linesIn(bytes);
+        const held = positionsIn(bytes);
         assert(held.length > EVENTS * share / 4, `${name}: ${held.length} lines`);
-        assertEquals(held.filter((line) => !recovered.includes(line)), [], name);
-        assertEquals(recovered, LINES.filter((line) => recovered.includes(line)), name);
+        assertEquals(held.filter((it) => !recovered.includes(it)), [], name);
+        assertEquals(recovered, ALL.filter((it) => recovered.includes(it)), name);
       }
     }
   });
@@ -90,10 +91,10 @@ for (const [writer, fill] of Object.entries(FILLS)) {
       const isLeafOrOverflow = page > 0 && [0, 0x0a].includes(file[page * PAGE_BYTES]);
       if (!isLeafOrOverflow) overwritePage(path, page);
     }
-    const lost = linesIn(file).filter((line) => !linesIn(Deno.readFileSync(path)).includes(line));
     const recovered = await recoveredFrom(path);
-    // A page above the last level holds a record, too.
-    assertEquals(LINES.filter((line) => !recovered.includes(line) && !lost.includes(line)), []);
+    const held = positionsIn(await Deno.readFile(path));
+    assert(held.length > EVENTS / 2, `${held.length} lines`);
+    assertEquals(held.filter((it) => !recovered.includes(it)), []);
   });
 }
 
@@ -107,16 +108,16 @@ test("A file and its write-ahead log give the lines of both, also those after a 
     await Deno.copyFile(temp.kvPath, path);
     await Deno.copyFile(`${temp.kvPath}-wal`, `${path}-wal`);
   });
-  assertEquals(await recoveredFrom(path), LINES);
+  assertEquals(await recoveredFrom(path), ALL);
   const log = await Deno.readFile(`${path}-wal`);
-  assert(linesIn(log).length > 250, `${linesIn(log).length} lines in the log`);
+  assert(positionsIn(log).length > 150, `${positionsIn(log).length} lines in the log`);
   // SQLite reads nothing from a damaged frame on.
   log[log.length / 3 | 0] ^= 1;
   await Deno.writeFile(`${path}-wal`, log);
   await Deno.remove(`${path}-shm`).catch(() => {});
   const recovered = await recoveredFrom(path);
-  assertEquals(recovered.slice(0, 300), first);
-  assertEquals(linesIn(log).filter((line) => !recovered.includes(line)), []);
+  assertEquals(recovered.slice(0, 300), ALL.slice(0, 300));
+  assertEquals(positionsIn(log).filter((it) => !recovered.includes(it)), []);
 });
 
 test("A commit that was never finished takes the place of no line", async () => {
@@ -148,22 +149,4 @@ test("A commit that was never finished takes the place of no line", async () => 
   const store = {} as Store;
   const lines = (await Array.fromAsync(continuingLines({ store, path }))).flat();
   assertEquals(lines.map(({ line }) => Buffer.from(line).toString()), LINES.slice(0, 301));
-});
-
-test("PageImages reads the newest commit of a page as SQLite does", async () => {
-  await using temp = await TempStore.make();
-  await temp.use(async ({ store, runtime }) => {
-    await writeLog(store, runtime, LINES.slice(0, 40));
-    await commit(store, [{ type: "delete", key: logKey(40) }]);
-    using images = new PageImages(temp.kvPath);
-    using database = new DatabaseSync(temp.kvPath, { readOnly: true });
-    const pages = database.prepare("select pgno, data from sqlite_dbpage");
-    // Not every build of SQLite has this table.
-    const live = [...images.all()].filter(({ isLive }) => isLive);
-    assertEquals(new Set(live.map(({ number }) => number)).size, live.length);
-    for (const { pgno, data } of pages.all()) {
-      const image = live.find(({ number }) => number === pgno)!;
-      assertEquals(images.read(image), data as Uint8Array, `page ${pgno}`);
-    }
-  });
 });

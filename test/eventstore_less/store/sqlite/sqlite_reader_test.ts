@@ -5,7 +5,7 @@ import { petKey } from "../../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../../src/eventstore_less/keyspace.ts";
-import { readableRecords } from "../../../../src/eventstore_less/tools/verify/readable_log.ts";
+import { readableLines } from "../../../../src/eventstore_less/tools/verify/readable_log.ts";
 import { logKey } from "../../../../src/eventstore_less/keyspace.ts";
 import { linesOf } from "../../../../src/eventstore_less/log/read_log.ts";
 import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
@@ -121,10 +121,10 @@ test("Damage of any page of the file is found, every line that can be read is, a
         harmless++;
       } catch (error) {
         assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
-        const readable = await readableLines(reader);
+        const readable = await linesByPosition(reader);
         const log = { application: APPLICATION, store: reader, path };
-        const records = (await Array.fromAsync(readableRecords(log))).flat();
-        const read = records.flatMap((record) => record.lines).map((line) => decoder.decode(line));
+        const read = (await Array.fromAsync(readableLines(log))).flat()
+          .map(({ line }) => decoder.decode(line));
         assertEquals(readable.filter((line) => !read.includes(line)), [], `page ${page}`);
         const gap = lines.findIndex((line) => !readable.includes(line));
         const events = gap === -1 ? lines.length : gap;
@@ -143,7 +143,7 @@ test("Damage of any page of the file is found, every line that can be read is, a
   }));
 
 /** The lines that a file gives if each position is read by itself. */
-async function readableLines(reader: SqliteReader): Promise<string[]> {
+async function linesByPosition(reader: SqliteReader): Promise<string[]> {
   const found = new Map<number, string>();
   for (let position = 1; position <= 40; position++) {
     try {
