@@ -104,8 +104,8 @@ test("backup of a store that is not sound exits with 1, and its file has every l
     const fault = /error: Position \d+ of the log is in a damaged record; run deno task audit\n$/;
     // The last line of the file cannot be found, but the next one has its hash.
     await backUp(35, 1, 40, fault);
-    // The hash in line 35 says that line 34 was altered.
-    await backUp(20, 1, 33, fault);
+    // The hash in line 35 says that line 34 was altered. An older version of the page has it as it was.
+    await backUp(20, 1, 40, fault);
   }));
 
 test("backup refuses, with one line and without a change, a file that is not of this log", async () => {

@@ -166,7 +166,7 @@ async function expectSoundAfterAdvice(project: string, fault: FaultCase): Promis
   const first = `${project}/store.sqlite3`;
   await withSampleFile(({ kvPath }) => copyStore(kvPath, first));
   if (fault.kind === "published") {
-    await expectTask(["publish", "--new-key", "KEY"], { kvPath: first, project });
+    await expectTask(["publish", "--new-key", "../KEY"], { kvPath: first, project });
   }
   const second = await recover(project, first, fault, (lines) => lines.slice(0, BACKED_UP));
   // The backup that the advice made is the backup of the new store.
@@ -187,7 +187,7 @@ async function recover(
 ): Promise<string> {
   const options = { kvPath, project };
   if (args.includes("--published")) {
-    await expectTask(["publish", "PATH", "--key", "KEY", "--origin", "log.example"], options);
+    await expectTask(["publish", "PATH", "--key", "../KEY", "--origin", "log.example"], options);
   } else if (args.includes("--checkpoint")) await expectTask(["audit", ...args], options);
   const lines = (await expectTask(["log"], options)).trimEnd().split("\n");
   const copy = backup === undefined ? backedUp(lines) : backup(lines);
@@ -238,13 +238,14 @@ async function cutOff({ store, lines }: Sample): Promise<Mutation[]> {
 
 /** Removes a pet, alters another one, lets a third one expire, and adds one that no event adds. */
 async function damagePets({ store, kvPath }: Sample): Promise<Mutation[]> {
-  const pets = await store.list({ prefix: projectionKey(1, ["pet"]) }, { limit: 3 });
+  const { generation } = (await readHead(APPLICATION, store)).head;
+  const pets = await store.list({ prefix: projectionKey(generation, ["pet"]) }, { limit: 3 });
   const [removed, altered, expires] = pets.map(({ key }) => key);
   setExpiry(kvPath, expires, Date.now() + 3_600_000);
   return [
     { type: "delete", key: removed },
     set(altered, "{}"),
-    set(projectionKey(1, petKey("available", 2)), '{"id":2}'),
+    set(projectionKey(generation, petKey("available", 2)), '{"id":2}'),
   ];
 }
 

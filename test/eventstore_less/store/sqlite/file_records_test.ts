@@ -7,7 +7,10 @@ import type { Store } from "../../../../src/eventstore_less/store/store.ts";
 import { continuingLines } from "../../../support/tools.ts";
 import { overwritePage, PAGE_BYTES } from "../../../support/overwrite_page.ts";
 import { linesToBytes, sampleLog } from "../../../support/sample_log.ts";
-import { writeLog } from "../../../support/sample_store.ts";
+import { openSampleStore, writeLog } from "../../../support/sample_store.ts";
+import { commit } from "../../../support/store_contract.ts";
+import { LOG_PREFIX, logMutations } from "../../../../src/eventstore_less/keyspace.ts";
+import { linesOf } from "../../../../src/eventstore_less/log/read_log.ts";
 import { TempStore } from "../../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 
@@ -118,6 +121,26 @@ test("A file and its write-ahead log give the lines of both, also those after a 
   const recovered = await recoveredFrom(path);
   assertEquals(recovered.slice(0, 300), ALL.slice(0, 300));
   assertEquals(positionsIn(log).filter((it) => !recovered.includes(it)), []);
+});
+
+test("If the next line names another hash, neither of the two lines continues a backup", async () => {
+  using sample = await openSampleStore(40);
+  const { store, lines } = sample;
+  const continued = async () =>
+    (await Array.fromAsync(continuingLines({ store, path: undefined }))).flat().length;
+  assertEquals(await continued(), lines.length);
+  const [last] = await store.list({ prefix: LOG_PREFIX }, { limit: 1, reverse: true });
+  const [, before] = await store.list({ prefix: LOG_PREFIX }, { limit: 2, reverse: true });
+  const altered = lines[(before.key[1] as number) - 1].replace('"time":"20', '"time":"19');
+  assert(last.key[1] !== before.key[1]);
+  const end = before.key[1] as number;
+  const whole = lines.slice(end - linesOf(before)!.length, end - 1);
+  const [mutation] = logMutations(
+    end - whole.length,
+    [...whole, altered].map((line) => new TextEncoder().encode(line)),
+  );
+  await commit(store, [mutation]);
+  assertEquals(await continued(), end - 1);
 });
 
 test("A commit that was never finished takes the place of no line", async () => {
