@@ -203,7 +203,8 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       assertEquals([event, others], ["store_file_lost", []]);
       // The folder in which an operator runs it does not matter.
       await expectDone("sh", ["-c", `cd /; ${saveCommand}`]);
-      const kvPath = `${store.kvPath}.saved`;
+      const kvPath = savedPathIn(saveCommand);
+      assert(kvPath.startsWith(`${store.kvPath}.saved-20`), kvPath);
       const [, named] = /check the copy: KV_PATH=('.*') deno task audit\. /.exec(remedy)!;
       assertEquals(await expectDone("sh", ["-c", `printf %s ${named}`]), kvPath);
       assertEquals((await runTask(["audit"], { kvPath })).code, 0);
@@ -241,7 +242,7 @@ testOnLinux(
     assertEquals(reason, `${volume.kvPath}-wal was deleted or moved`);
     await expectDone("sh", ["-c", saveCommand]);
     await service.stop("SIGKILL");
-    const kvPath = `${volume.kvPath}.saved`;
+    const kvPath = savedPathIn(saveCommand);
     assertEquals((await runTask(["audit"], { kvPath })).code, 0);
     await using successor = await ServiceProcess.start(kvPath);
     await load.expectServed(successor);
@@ -287,7 +288,7 @@ testOnLinux(
     const commands = [
       // The inode of another file, which the process has open on another device.
       saveCommand.replace(`found ${device}:${inode})`, `found ${device}:${ino})`),
-      saveCommand.replaceAll(`${store.kvPath}.saved`, `${store.folder}/none/saved`),
+      saveCommand.replaceAll(savedPathIn(saveCommand), `${store.folder}/none/saved`),
       // Its bytes are not those of a copy that is there already.
       saveCommand.replace("cp --remove-destination $1 $2", `ln -s ${store.folder} $2`),
     ];
@@ -313,3 +314,9 @@ test("only the owner may read the files of a new store, and existing files keep 
   await Deno.chmod(store.kvPath, 0o640);
   assertEquals(await modes(), [0o640, 0o640, 0o640]);
 });
+
+/** The path of the copy of the store that a logged command makes: its last word. */
+function savedPathIn(saveCommand: string): string {
+  const [, quoted, plain] = /(?:'((?:[^']|'\\'')+)'|([^\s']+))$/.exec(saveCommand)!;
+  return (quoted ?? plain).replaceAll("'\\''", "'");
+}

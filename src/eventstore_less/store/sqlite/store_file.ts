@@ -8,6 +8,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { makeFolderCommand } from "../../runtime/file_remedy.ts";
 import { shellWord } from "../../runtime/shell_word.ts";
+import { timeInName } from "../../runtime/time_in_name.ts";
 import { words } from "../../words.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
@@ -113,7 +114,7 @@ export async function watchFile(
     report("error", "store_file_lost", {
       store: path,
       reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
-      ...rescueOf(path, opened),
+      ...rescueOf(path, runtime.now(), opened),
     });
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
     onChange(new StoreRefusedError(message, { isLogged: true }));
@@ -155,15 +156,16 @@ function isStillThere(opened: Stats | undefined, found: Stats | undefined): bool
   return opened !== undefined && opened.dev === found?.dev && opened.ino === found.ino;
 }
 
-/** The path of the copy that the logged command makes. */
-function savedPath(path: string): string {
-  return `${resolve(path)}.saved`;
+/** The path of the copy that the logged command makes. A store that is such a copy itself gets another time. */
+function savedPath(path: string, now: number): string {
+  return `${resolve(path).replace(/\.saved-[\d-]+$/, "")}.saved-${timeInName(now)}`;
 }
 
 /** What to do while a process still has lost files open. No command is given that would not copy all of them. */
-function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
+function rescueOf(path: string, now: number, [database, log]: (Stats | undefined)[]) {
   if (database !== undefined && log !== undefined) {
-    return { remedy: lostRemedy(path), saveCommand: saveCommand(path, database, log) };
+    const saved = savedPath(path, now);
+    return { remedy: lostRemedy(saved), saveCommand: saveCommand(saved, database, log) };
   }
   const remedy =
     "If the file was moved, move it back. Otherwise, before the service stops, copy its open files: " +
@@ -171,8 +173,8 @@ function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
   return { remedy };
 }
 
-function lostRemedy(path: string): string {
-  const saved = shellWord(savedPath(path));
+function lostRemedy(copy: string): string {
+  const saved = shellWord(copy);
   return "If the file was moved, move it back. Otherwise, before the service stops, paste saveCommand into a shell, as root or " +
     `as the user of the service. If it succeeds, check the copy: ${
       words().auditOf(saved)
@@ -189,8 +191,7 @@ function lostRemedy(path: string): string {
  * empty IFS in their place. Root runs it, too, because systemd may hide the descriptors even from the same user; the
  * copies then belong to the user of this process.
  */
-function saveCommand(path: string, database: Stats, log: Stats): string {
-  const saved = savedPath(path);
+function saveCommand(saved: string, database: Stats, log: Stats): string {
   const owner = ownerOf(database);
   const isOpen = ({ dev, ino }: Stats) => `$(found ${dev}:${ino})`;
   const script = [
