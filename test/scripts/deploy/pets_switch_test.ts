@@ -83,19 +83,22 @@ $`,
     await installation.expect(`pets audit --checkpoint ${checkpoint}`);
 
     // The earlier store has another history now.
+    await Deno.writeTextFile(`${folder}/data-backup/log-2025.jsonl`, "");
     const [, back] = /To go back to it: (.*)$/m.exec(stderr)!;
     const returned = await installation.run(back);
     assertEquals(returned.code, 0, returned.stderr);
     assertEquals(await client.listIds(), [1]);
-    const kept = namesIn(`${folder}/data-backup`).find((name) => name !== "log.jsonl")!;
-    assertMatch(kept, /^log-until-\d{8}T\d{6}Z\.jsonl$/);
+    const [, kept] = namesIn(`${folder}/data-backup`);
+    assertMatch(kept, /^until-\d{8}T\d{6}Z$/);
     assertStringIncludes(
       returned.stderr,
-      `The log of the store does not continue ${backup}: a new one begins. The file is now ${folder}/data-backup/${kept}`,
+      `The log of the store does not continue ${backup}: a new one begins. The earlier one is in ${folder}/data-backup/${kept}`,
     );
     await untilLines(backup, 2);
-    await untilLines(`${folder}/data-backup/${kept}`, 3);
-    assertMatch(namesIn(`${folder}/data-audit`).join(), /^checkpoint-until-\d{8}T\d{6}Z\.json$/);
+    await untilLines(`${folder}/data-backup/${kept}/log.jsonl`, 3);
+    // The weekly audit reads all files whose names begin so.
+    assertEquals(namesIn(`${folder}/data-backup/${kept}`), ["log-2025.jsonl", "log.jsonl"]);
+    assertEquals(namesIn(`${folder}/data-audit`), [kept]);
     assertEquals((await client.add({ name: "Tom", categoryId: 1 })).status, 201);
     await untilLines(backup, 3);
     await installation.expect(`pets audit --checkpoint ${checkpoint}`);
@@ -117,8 +120,8 @@ test("pets switch: says which events only the earlier store has, after its backu
       stderr,
       /^The present store ends at position 3, and the new one at 1: later events are only in the present one$/m,
     );
-    const [, kept] = /The file is now (\S*log-until\S*)$/m.exec(stderr)!;
-    await untilLines(kept, 3);
+    const [, kept] = /The earlier one is in (\S*data-backup\S*)$/m.exec(stderr)!;
+    await untilLines(`${kept}/log.jsonl`, 3);
     await untilLines(backup, 1);
   }));
 
