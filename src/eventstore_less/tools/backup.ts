@@ -9,6 +9,7 @@ import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Application } from "../application.ts";
 import { type FileHandle, open, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { BackupFile, type FormerPart, isDamage, readFormerPart } from "./backup_file.ts";
 import { followLog } from "./follow_log.ts";
 import { recordRun } from "./last_runs.ts";
@@ -155,7 +156,7 @@ export async function backup(
   const backup = await BackupFile.open(application, file, store, end, former);
   const { position: startedAt, removedBytes, damage } = backup;
   await onProgress({ phase: "open", position: startedAt, removedBytes });
-  using recorder = new BackupRecorder(log, reader.runtime, path);
+  using recorder = new BackupRecorder(log, reader.runtime, resolve(path));
   const run = {
     reader,
     store,
