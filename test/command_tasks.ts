@@ -29,9 +29,12 @@ function isCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Without -q, Deno warns in each run that sets of permissions are experimental. */
+/**
+ * Without -q, Deno warns in each run that sets of permissions are experimental. Without --no-prompt, it asks on a terminal
+ * for what a program may not have, such as the variables that the client of PostgreSQL looks for.
+ */
 function taskOf([name, { title, permissions }]: [string, TableCommand]) {
-  const command = `deno run -q ${flagFor(permissions)} scripts/main.ts ${name}`;
+  const command = `deno run -q --no-prompt ${flagFor(permissions)} scripts/main.ts ${name}`;
   return [name, { description: title, command }] as const;
 }
 

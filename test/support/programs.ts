@@ -28,7 +28,7 @@ export const BUILT_PROGRAM: Need = {
 
 /** Arguments of Deno that run the service as `deno task start` does: the supervisor of several processes, or one. */
 const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/echo (-P=\w+)/g)]
-  .map(([, permissions]) => ["run", "-q", permissions, "scripts/main.ts", "start"]);
+  .map(([, permissions]) => ["run", "-q", "--no-prompt", permissions, "scripts/main.ts", "start"]);
 
 export type RuntimeName = "deno" | "node";
 
@@ -43,7 +43,7 @@ export function commandOf(name: string, processes = "1", runtime = RUNTIME): str
 /** The program and the arguments that run it without a command, or with one that it does not have. */
 export const BARE_PROGRAM: string[] = IS_ON_NODE
   ? [NODE, BUILT]
-  : [Deno.execPath(), "run", "-q", "-P=command", "scripts/main.ts"];
+  : [Deno.execPath(), "run", "-q", "--no-prompt", "-P=command", "scripts/main.ts"];
 
 function denoArgs(name: string, processes: string): string[] {
   if (name === "start") return processes === "1" ? SERVICE : SUPERVISOR;
