@@ -75,7 +75,7 @@ test("Go back to a point in time, with pets, twice in a row: the service has the
       const [, id] = /^Key (\w+) \(friend-\d\) is valid again: /m.exec(said)!;
       assertEquals(id, friend.id);
       await runAll(installation, [`new=${store}`, revoke.replace("ID", id), switchStore]);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals(await client.listIds(), TWICE.slice(0, time).toReversed());
       const keys = JSON.parse(await installation.expect("pets keys list --json"));
       const state = keys.find((key: { id: string }) => key.id === friend.id).state;
       assertEquals(state, "revoked");
@@ -94,7 +94,7 @@ test("Restore a backup, with pets, twice in a row: the service has what the back
       const { said, store } = await runAll(installation, commands);
       assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2);
       await installation.expect(`pets switch KV_PATH=${store}`);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals(await client.listIds(), TWICE.slice(0, time).toReversed());
       lost = store;
     }
   }));
@@ -124,7 +124,7 @@ test("The advice of an audit, with pets, twice in a row: a damaged store is reco
       assertEquals(sound?.length, 2, stdout + stderr);
       [, store] = /KV_PATH=(\S+)/.exec(commands.join("\n"))!;
       await installation.expect(`pets switch KV_PATH=${store}`);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals(await client.listIds(), TWICE.slice(0, time).toReversed());
     }
   }));
 
