@@ -6,6 +6,7 @@ import { stateOf } from "../../src/keys/api_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { VERSION } from "../../src/settings/version.ts";
+import { buildCommit } from "this-runtime/build_commit.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { EXIT, operatorCommand, print } from "../cli/run_command.ts";
 import { describeStatus, type ServiceStatus, statusInJson } from "./describe_status.ts";
@@ -45,5 +46,5 @@ async function readServiceStatus(now: number): Promise<ServiceStatus> {
 
 /** Which build this is. */
 function buildOfProgram(): { version: string; commit?: string } {
-  return { version: VERSION };
+  return { version: VERSION, commit: buildCommit() };
 }
