@@ -87,7 +87,7 @@ test("Go back to a point in time, with pets, twice in a row: the service has the
       await runAll(installation, [`new=${store}`, revoke.replace("ID", id)]);
       await serveStore(store, address, installation);
       await runAll(installation, [move]);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
       const keys = JSON.parse(await installation.expect("pets keys list --json"));
       const state = keys.find((key: { id: string }) => key.id === friend.id).state;
       assertEquals(state, "revoked");
@@ -106,7 +106,7 @@ test("Restore a backup, with pets, twice in a row: the service has what the back
       const { said, store } = await runAll(installation, commands);
       assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2);
       await serveStore(store, address, installation);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
       lost = store;
     }
   }));
@@ -136,7 +136,7 @@ test("The advice of an audit, with pets, twice in a row: a damaged store is reco
       [, store] = /KV_PATH=(\S+)/.exec(commands.join("\n"))!;
       [, backup] = /pets backup (\S+)/.exec(commands.join("\n"))!;
       await serveStore(store, address, installation);
-      assertEquals(await client.listIds(), TWICE.slice(0, time));
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
     }
   }));
 
