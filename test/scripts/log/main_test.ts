@@ -1,3 +1,5 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { encodeJson } from "eventstore-less";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { asTask } from "../../support/programs.ts";
@@ -94,6 +96,12 @@ test("log --recover prints every line that can be read, whatever the head says, 
   withSampleFile(async ({ kvPath, lines, store }) => {
     const head = await store.get(HEAD_KEY);
     const record = await store.get(logKey(35));
+    /** Changes the file without the service, and leaves no older version of a page. */
+    const changeAll = async (mutations: Mutation[]) => {
+      await changeFile(kvPath, mutations);
+      using database = new DatabaseSync(kvPath);
+      database.exec("vacuum; pragma wal_checkpoint(truncate)");
+    };
     const recover = async (printed: string[], code: number, words: RegExp) => {
       const outcome = await runTask(["log", "--recover"], { kvPath });
       const text = decoder.decode(linesToBytes(printed));
@@ -102,31 +110,31 @@ test("log --recover prints every line that can be read, whatever the head says, 
     };
     const all = /^Printed all lines that can be read; the last one is at position 40\.\n$/;
     await recover(lines, 0, all);
-    await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value: encodeJson({}) }]);
+    await changeAll([{ type: "set", key: HEAD_KEY, value: encodeJson({}) }]);
     await recover(lines, 0, all);
     for (const args of [["log"], ["keys", "list"]]) {
       const { stdout, stderr } = await runTask(args, { kvPath });
       assertEquals(stdout, "");
       assertMatch(stderr, /^error: [^\n{]*head record[^\n{]*; run deno task audit\n$/);
     }
-    await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
+    await changeAll([{ type: "delete", key: HEAD_KEY }]);
     await recover(lines, 0, all);
     // Lines are evidence also if they are not sound.
     const text = decoder.decode(checkedContent(record!));
     const altered = text.replace('"time":"20', '"time":"21');
-    await changeFile(kvPath, [setRecord(logKey(35), altered)]);
+    await changeAll([setRecord(logKey(35), altered)]);
     await recover(lines.toSpliced(33, 2, ...altered.trimEnd().split("\n")), 0, all);
-    await changeFile(kvPath, [{ type: "delete", key: logKey(35) }]);
+    await changeAll([{ type: "delete", key: logKey(35) }]);
     const missing =
       /^Printed all lines that can be read; the last one is at position 40\. Without positions 34 to 35\.\n$/;
     await recover(lines.toSpliced(33, 2), 1, missing);
-    await changeFile(kvPath, [
+    await changeAll([
       { type: "set", key: HEAD_KEY, value: head!.value as Uint8Array },
       { type: "delete", key: logKey(40) },
     ]);
     const atEnd =
       /^Printed all lines that can be read; the last one is at position 35\. Without positions 36 to 40\.\n$/;
-    await changeFile(kvPath, [setRecord(logKey(35), text)]);
+    await changeAll([setRecord(logKey(35), text)]);
     await recover(lines.slice(0, 35), 1, atEnd);
     await expectTaskFails(2, /--recover/, ["log", "--recover", "--to", "3"], { kvPath });
   }));

@@ -8,7 +8,7 @@ export interface PageImage {
   number: number;
   /** The frame of the write-ahead log that holds it; `undefined` for the file itself. */
   frame: number | undefined;
-  /** The last frame that was written when this version was current, or -1. Its overflow pages have that age, too. */
+  /** The last frame of the commit that made this version, or -1. Its overflow pages are of that moment, too. */
   moment: number;
   /** Whether SQLite would read this version. */
   isLive: boolean;
@@ -29,6 +29,8 @@ const FRAME_HEADER_BYTES = 24;
 interface Frames {
   /** The number of the page in each frame. */
   pages: number[];
+  /** The frames that end a commit, in their order, whether SQLite would read it or not. */
+  ends: number[];
   /** The last frame of the last whole commit; -1 without one. SQLite reads no later one. */
   lastCommitted: number;
 }
@@ -102,7 +104,9 @@ export class PageImages implements Disposable {
     const { lastCommitted } = this.#frames;
     const newest = this.#framesOf.get(number)!.findLast((it) => it <= lastCommitted);
     const isLive = frame === newest;
-    return { number, frame, moment: isLive ? lastCommitted : frame, isLive };
+    // The other pages of a commit may come after this one.
+    const end = this.#frames.ends.find((it) => it >= frame) ?? this.#frames.pages.length;
+    return { number, frame, moment: isLive ? lastCommitted : end, isLive };
   }
 
   #frameAt(frame: number): number {
@@ -111,7 +115,7 @@ export class PageImages implements Disposable {
 
   /** Reads the numbers of the pages, and checks frames as SQLite does after a crash. */
   #readFrames(header: Uint8Array): Frames {
-    const frames: Frames = { pages: [], lastCommitted: -1 };
+    const frames: Frames = { pages: [], ends: [], lastCommitted: -1 };
     if (this.#log === undefined) return frames;
     const { size } = fstatSync(this.#log);
     const salts = header.subarray(16, 24).join();
@@ -122,12 +126,13 @@ export class PageImages implements Disposable {
       const bytes = readAt(this.#log, this.#frameAt(frame), FRAME_HEADER_BYTES + this.pageBytes);
       const view = viewOf(bytes);
       frames.pages.push(view.getUint32(0));
+      const endsCommit = view.getUint32(4) > 0;
+      if (endsCommit) frames.ends.push(frame);
       if (!isValid) continue;
       sums = checksum(bytes.subarray(0, 8), isBigEndian, sums);
       sums = checksum(bytes.subarray(FRAME_HEADER_BYTES), isBigEndian, sums);
       isValid = bytes.subarray(8, 16).join() === salts &&
         view.getUint32(16) === sums[0] && view.getUint32(20) === sums[1];
-      const endsCommit = view.getUint32(4) > 0;
       if (isValid && endsCommit) frames.lastCommitted = frame;
     }
     return frames;

@@ -148,9 +148,7 @@ test("A commit that was never finished takes the place of no line", async () => 
   const [first, last] = [LINES.slice(0, 300), LINES.slice(300, 301)];
   await madeStore(temp, () => temp.use(({ store, runtime }) => writeLog(store, runtime, first)));
   /** The log after the same file was continued by other lines, without the file. */
-  const logAfter = async (name: string, lines: string[]): Promise<Uint8Array> => {
-    const path = `${temp.folder}/${name}.sqlite3`;
-    await Deno.copyFile(temp.kvPath, path);
+  const logAfter = async (lines: string[]): Promise<Uint8Array> => {
     await using copy = await TempStore.make();
     await Deno.copyFile(temp.kvPath, copy.kvPath);
     let log = new Uint8Array();
@@ -161,8 +159,8 @@ test("A commit that was never finished takes the place of no line", async () => 
     return log;
   };
   const others = LINES.slice(300, 303).with(0, LINES[300].replace('"time":"20', '"time":"19'));
-  const finished = await logAfter("finished", last);
-  const unfinished = await logAfter("unfinished", others);
+  const finished = await logAfter(last);
+  const unfinished = await logAfter(others);
   const headerBytes = 32;
   await Deno.writeFile(
     `${temp.kvPath}-wal`,
