@@ -1,13 +1,15 @@
 /** The advice for each kind of fault that an audit finds. */
 
 import type { AuditReport, FaultKind, NoteKind } from "eventstore-less/tools";
-import { commandName, newFileName } from "../../src/runtime/words.ts";
-import { REPAIR_COMMANDS } from "../cli/advice_on_error.ts";
+import { commandName, namesOfNewFiles, switchCommand } from "../../src/runtime/words.ts";
+import { repairCommand } from "../cli/advice_on_error.ts";
 
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
 interface Fault {
   kind: string;
   lastSound: number;
+  /** Names the new files of the advice. */
+  nameOf(file: string): string;
 }
 
 /**
@@ -17,21 +19,21 @@ interface Fault {
 const ACTIONS: Record<Action, (fault: Fault) => string> = {
   upgrade: () =>
     "Upgrade the program, then audit again: the newer lines may also explain other faults.",
-  recover: () =>
+  recover: ({ nameOf }) =>
     `\
 Stop the service, and keep a copy of all files of the store. Copy the newest backup, and let the copy continue with \
 every line that the damaged store still gives (without a backup, leave out the first command):
-  cp -p BACKUP ${newFileName("recovered.jsonl")}
-  ${commandName(`backup ${newFileName("recovered.jsonl")}`)}
-It says at which position recovered.jsonl ends, and exits with 1 if it met a fault. Check recovered.jsonl, restore it \
-into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the service use it:
-  ${commandName(`audit --file ${newFileName("recovered.jsonl")}`)}
-  ${onNewStore(`restore ${newFileName("recovered.jsonl")}`)}
-  ${onNewStore("audit")}
+  cp -p BACKUP ${nameOf("recovered.jsonl")}
+  ${commandName(`backup ${nameOf("recovered.jsonl")}`)}
+It says at which position the copy ends, and exits with 1 if it met a fault. Check the copy, restore it into a new store \
+(with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the service use it:
+  ${commandName(`audit --file ${nameOf("recovered.jsonl")}`)}
+  ${onNewStore(`restore ${nameOf("recovered.jsonl")}`, nameOf)}
+  ${onNewStore("audit", nameOf)}
 If the backup met a fault, lines after a gap may be readable. They cannot be restored, because they do not continue the \
 lines before the gap. Keep them as evidence of what was acknowledged, with all others that can be read:
-  ${commandName("log --recover")} > evidence.jsonl`,
-  evidence: ({ kind }) =>
+  ${commandName("log --recover")} > ${nameOf("evidence.jsonl")}${serveNewStore(nameOf)}`,
+  evidence: ({ kind, nameOf }) =>
     `\
 Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \
 another log. Keep the store, the backups and PATH as evidence. Find the newest backup with which this audit exits with 0 \
@@ -39,39 +41,40 @@ another log. Keep the store, the backups and PATH as evidence. Find the newest b
   ${commandName(`audit --${kind} PATH --file BACKUP`)}
 Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
 service use it:
-  ${onNewStore("restore BACKUP")}
-  ${onNewStore(`audit --${kind} PATH`)}`,
+  ${onNewStore("restore BACKUP", nameOf)}
+  ${onNewStore(`audit --${kind} PATH`, nameOf)}${serveNewStore(nameOf)}`,
   replay: () =>
     `\
 Write all records again from the log, then audit again:
   ${commandName("replay")}
   ${commandName("audit")}`,
-  copy: () =>
+  copy: ({ nameOf }) =>
     `\
 Make the export again from the store, or use an older one:
-  ${commandName("log")} > export.jsonl
-  ${commandName("audit --file -")} < export.jsonl`,
-  repair: () =>
+  ${commandName("log")} > ${nameOf("export.jsonl")}
+  ${commandName("audit --file -")} < ${nameOf("export.jsonl")}`,
+  repair: ({ kind, nameOf }) =>
     `\
 Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
-  ${REPAIR_COMMANDS.converted}
-  ${commandName("audit --file -")} < repaired.jsonl`,
-  reencode: () =>
-    `\
-Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
-  ${REPAIR_COMMANDS.utf16}
-  ${commandName("audit --file -")} < repaired.jsonl`,
-  cut: ({ lastSound }) =>
+  ${repairCommand(kind as "converted" | "utf16", "BACKUP", nameOf("repaired.jsonl"))}
+  ${commandName("audit --file -")} < ${nameOf("repaired.jsonl")}`,
+  cut: ({ lastSound, nameOf }) =>
     `\
 Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
 another flag that selects events, the export is no prefix of the log: use --to there. If there is neither, restore the \
 first events of this one, up to position ${lastSound}:
-  ${onNewStore(`restore --to ${lastSound} BACKUP`)}
-  ${onNewStore("audit")}`,
+  ${onNewStore(`restore --to ${lastSound} BACKUP`, nameOf)}
+  ${onNewStore("audit", nameOf)}`,
 };
 
-function onNewStore(command: string): string {
-  return `KV_PATH=${newFileName("restored.sqlite3")} ${commandName(command)}`;
+/** The last step, if one command does it. */
+function serveNewStore(nameOf: Fault["nameOf"]): string {
+  const command = switchCommand(`KV_PATH=${nameOf("restored.sqlite3")}`);
+  return command === undefined ? "" : `\nThen let the service use the new store:\n  ${command}`;
+}
+
+function onNewStore(command: string, nameOf: Fault["nameOf"]): string {
+  return `KV_PATH=${nameOf("restored.sqlite3")} ${commandName(command)}`;
 }
 
 type Action =
@@ -81,7 +84,6 @@ type Action =
   | "replay"
   | "copy"
   | "repair"
-  | "reencode"
   | "cut";
 
 /** The action for each kind, the most urgent first. */
@@ -99,7 +101,7 @@ const ACTION_OF = {
   record_altered: "replay",
   record_expires: "replay",
   converted: "repair",
-  utf16: "reencode",
+  utf16: "repair",
   no_lines: "copy",
   no_export: "copy",
 } as const satisfies Record<FaultKind, Action>;
@@ -116,7 +118,7 @@ export function adviceOf(
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
 export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
   const action = isExport && kind === "line" ? actionForLine(lastSound) : ACTION_OF[kind];
-  return ACTIONS[action]({ kind, lastSound });
+  return ACTIONS[action]({ kind, lastSound, nameOf: namesOfNewFiles() });
 }
 
 /** For an export with a bad line. */

@@ -1,25 +1,26 @@
 import { type Conversion, ConvertedError, ToolError } from "eventstore-less/tools";
-import { commandName } from "../../src/runtime/words.ts";
+import { commandName, namesOfNewFiles } from "../../src/runtime/words.ts";
 
 /** A line of the log is one JSON object, so it has no bytes before the first brace and after the last one. */
 const KEEP_OBJECTS = "LC_ALL=C grep -o '{.*}'";
 
-/** The commands that repair a copy of a file whose bytes another program has changed. */
-export const REPAIR_COMMANDS: Record<Conversion["kind"], string> = {
-  converted: `${KEEP_OBJECTS} BACKUP > repaired.jsonl`,
-  utf16: `iconv -f UTF-16 -t UTF-8 BACKUP | ${KEEP_OBJECTS} > repaired.jsonl`,
-};
+/** The command that repairs a copy of a file whose bytes another program has changed. */
+export function repairCommand(kind: Conversion["kind"], file: string, copy: string): string {
+  if (kind === "converted") return `${KEEP_OBJECTS} ${file} > ${copy}`;
+  return `iconv -f UTF-16 -t UTF-8 ${file} | ${KEEP_OBJECTS} > ${copy}`;
+}
 
 /** What an operator can do about an error of a tool, to follow its message; empty if there is nothing to say. */
 export function adviceOnError(error: unknown): string {
   if (error instanceof ConvertedError) {
-    const command = REPAIR_COMMANDS[error.conversion].replace("BACKUP", "EXPORT");
+    const copy = namesOfNewFiles()("repaired.jsonl");
+    const command = repairCommand(error.conversion, "EXPORT", copy);
     return `. Keep the file, and repair a copy: ${command}`;
   }
   if (!(error instanceof ToolError)) return "";
   switch (error.code) {
     case "other_log":
-      return `. Keep the file, and run ${commandName("audit")}`;
+      return `. Keep the file. ${adviceOnOtherLog()}`;
     case "file_changed":
       return ": it may lack printed positions. Run the same command again";
     case "export_partial":
@@ -27,4 +28,14 @@ export function adviceOnError(error: unknown): string {
     default:
       return "";
   }
+}
+
+/** An audit of the store alone would find nothing: an older copy is sound, too. */
+function adviceOnOtherLog(): string {
+  const restored = namesOfNewFiles()("restored.sqlite3");
+  return `If the store was set back or redacted on purpose, begin with a new file. Otherwise it has lost events: run ${
+    commandName("audit --file FILE")
+  }, and if that is sound, stop the service, run KV_PATH=${restored} ${
+    commandName("restore FILE")
+  }, and let the service use that store`;
 }

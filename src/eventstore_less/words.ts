@@ -18,8 +18,8 @@ export interface Words {
   password: string;
   /** Where the file of the passwords of databases is set. It follows "set". */
   passfile: string;
-  /** Sentences: what to do if the head is older than the `checkpoint` in the same line of the log. */
-  lostHead: string;
+  /** Sentences: what to do now if the head is older than the `checkpoint` in the same line of the log. */
+  lostHead(): string;
   /** Follows "check the copy:". It audits the store in a file. The path is quoted for a shell. */
   auditOf(path: string): string;
   /** Follows "start it with". It makes a file the store of the service. The path is quoted for a shell. */
@@ -39,7 +39,7 @@ const NEUTRAL: Words = {
   grants: "grantTo()",
   password: "settings.password",
   passfile: "settings.passfile",
-  lostHead:
+  lostHead: () =>
     "Stop the service, and run an audit with the value of checkpoint as its checkpoint. If the log does not extend it, " +
     "restore the newest backup that does",
   auditOf: (path) => `run an audit of ${path}`,

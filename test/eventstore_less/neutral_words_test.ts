@@ -102,7 +102,7 @@ function messages(): Record<string, string> {
     replay: `run ${replay}`,
     schema: `see ${schema}; see ${grants}`,
     password: `set ${password} or ${passfile}`,
-    lostHead,
+    lostHead: lostHead(),
   };
 }
 
@@ -130,13 +130,15 @@ Deno.test("Without words of an application, each message names what the engine i
 Deno.test("The animal store gives its words, by which its operators call it", () => {
   try {
     callCommandsBy("pets");
-    assertEquals(messages(), {
+    const all = Object.entries(messages())
+      .map(([word, text]) => [word, text.replaceAll(/-\d{8}-\d{6}(?=\.)/g, "-TIME")]);
+    assertEquals(Object.fromEntries(all), {
       audit: "Position 3 of the log is missing; run pets audit",
       damage: "malformed; run pets audit",
       makeStore: "it is empty; if there should be data, correct the setting, or mount the disk " +
         "of the store; if not, make the store with pets keys issue --label TEXT, or restore",
       exportLog: "it has format 2, of an older version; export it with that version " +
-        "(pets log > export.jsonl), then restore the export into a new store with this one",
+        "(pets log > /var/lib/animal-store/export-TIME.jsonl), then restore the export into a new store with this one",
       setting: "Cannot open the store /srv/a (KV_PATH: /srv/b): it is a folder",
       remote: "Cannot open the store https://a (KV_PATH): no",
       rescue: "check the copy: KV_PATH=/srv/a.saved pets audit; start it with KV_PATH=/srv/a.saved",
@@ -144,8 +146,8 @@ Deno.test("The animal store gives its words, by which its operators call it", ()
       schema: "see pets schema; see pets schema --role",
       password: "set PGPASSWORD or PGPASSFILE",
       lostHead: "Stop the service, write the value of checkpoint into " +
-        "/var/lib/animal-store/seen.json, and run pets audit --checkpoint " +
-        "/var/lib/animal-store/seen.json. If the log does not extend it, restore the newest " +
+        "/var/lib/animal-store/seen-TIME.json, and run pets audit --checkpoint " +
+        "/var/lib/animal-store/seen-TIME.json. If the log does not extend it, restore the newest " +
         "backup that does: with --file BACKUP, the audit exits with 0",
     });
   } finally {

@@ -196,7 +196,8 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       assertEquals([event, others], ["store_file_lost", []]);
       // The folder in which an operator runs it does not matter.
       await expectDone("sh", ["-c", `cd /; ${saveCommand}`]);
-      const kvPath = `${store.kvPath}.saved`;
+      const kvPath = savedPathIn(saveCommand);
+      assert(kvPath.startsWith(`${store.kvPath}.saved-20`), kvPath);
       const [, named] = /check the copy: KV_PATH=('.*') deno task audit\. /.exec(remedy)!;
       assertEquals(await expectDone("sh", ["-c", `printf %s ${named}`]), kvPath);
       assertEquals((await runTask(["audit"], { kvPath })).code, 0);
@@ -232,7 +233,7 @@ testOnLinux(
     assertEquals(reason, `${volume.kvPath}-wal was deleted or moved`);
     await expectDone("sh", ["-c", saveCommand]);
     await service.stop("SIGKILL");
-    const kvPath = `${volume.kvPath}.saved`;
+    const kvPath = savedPathIn(saveCommand);
     assertEquals((await runTask(["audit"], { kvPath })).code, 0);
     await using successor = await ServiceProcess.start(kvPath);
     await load.expectServed(successor);
@@ -278,9 +279,9 @@ testOnLinux(
     const commands = [
       // The inode of another file, which the process has open on another device.
       saveCommand.replace(`^${device}:${inode} `, `^${device}:${ino} `),
-      saveCommand.replaceAll(`${store.kvPath}.saved`, `${store.folder}/none/saved`),
+      saveCommand.replaceAll(savedPathIn(saveCommand), `${store.folder}/none/saved`),
       // Its bytes are not those of a copy that is there already.
-      saveCommand.replace(/cp "[^&]*/, `ln -s ${store.folder} ${store.kvPath}.saved `),
+      saveCommand.replace(/cp "[^&]*/, `ln -s ${store.folder} ${savedPathIn(saveCommand)} `),
     ];
     assert(Number(device) !== dev);
     for (const command of commands) {
@@ -304,3 +305,8 @@ test("only the owner may read the files of a new store, and existing files keep 
   await Deno.chmod(store.kvPath, 0o640);
   assertEquals(await modes(), [0o640, 0o640, 0o640]);
 });
+
+/** The path of the copy of the store that a logged command makes. */
+function savedPathIn(saveCommand: string): string {
+  return /\/[^;&"]*\.saved-[\d-]+/.exec(saveCommand)![0].replaceAll("'\\''", "'");
+}

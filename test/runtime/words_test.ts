@@ -2,18 +2,19 @@ import { globSync } from "node:fs";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
 import { commandPrefix as commandPrefixOnNode } from "../../src/runtime/node/command_prefix.ts";
-import { callCommandsBy, commandName, newFileName } from "../../src/runtime/words.ts";
+import { callCommandsBy, commandName, namesOfNewFiles } from "../../src/runtime/words.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-Deno.test("commandName() is the call of a task, or of the program that runs the commands", () => {
+Deno.test("commandName() is the call of a task, or of the program that runs the commands, whose user may write the new files", () => {
   assertEquals(commandName("audit --json"), "deno task audit --json");
-  assertEquals(newFileName("seen.json"), "seen.json");
+  const nameOf = () => namesOfNewFiles(Date.parse("2026-11-20T08:09:10.123Z"));
+  assertEquals(nameOf()("seen.json"), "seen-20261120-080910.json");
   callCommandsBy("pets");
   try {
     assertEquals(commandName("audit --json"), "pets audit --json");
-    assertEquals(newFileName("seen.json"), "/var/lib/animal-store/seen.json");
+    assertEquals(nameOf()("seen.json"), "/var/lib/animal-store/seen-20261120-080910.json");
   } finally {
     callCommandsBy(undefined);
   }

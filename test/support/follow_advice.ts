@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import { IS_ON_NODE, taskOf } from "./programs.ts";
+import { storeVariables } from "./real_store.ts";
 import { run } from "./third_party_tools.ts";
 
 /**
@@ -19,6 +20,6 @@ export async function followAdvice(
   const script = commands.join("\n")
     .replace(/replay$/m, "$& --grace 0")
     .replaceAll("deno task", called);
-  const env = { NO_COLOR: "1", KV_PATH: kvPath };
+  const env = { NO_COLOR: "1", ...storeVariables(kvPath) };
   return (await run("bash", ["-c", script], { cwd: project, env })).output;
 }

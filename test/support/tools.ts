@@ -22,7 +22,10 @@ import {
 } from "../../src/eventstore_less/tools/verify/audit.ts";
 import type { LogAuditOptions } from "../../src/eventstore_less/tools/verify/log_audit.ts";
 import { LogVerifier as LogVerifierOf } from "../../src/eventstore_less/tools/verify/log_verifier.ts";
-import { continuingLines as continuingLinesOf } from "../../src/eventstore_less/tools/verify/readable_log.ts";
+import {
+  continuingLines as continuingLinesOf,
+  type DamagedLog,
+} from "../../src/eventstore_less/tools/verify/readable_log.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 
 type Rest<Args extends unknown[]> = Args extends [unknown, ...infer Others] ? Others : never;
@@ -48,8 +51,10 @@ export const readExport = (...args: Rest<Parameters<typeof readExportOf>>) =>
   readExportOf(application, ...args);
 export const redacted = (...args: Rest<Parameters<typeof redactedOf>>) =>
   redactedOf(application, ...args);
-export const continuingLines = (...args: Rest<Parameters<typeof continuingLinesOf>>) =>
-  continuingLinesOf(application, ...args);
+export const continuingLines = (
+  log: Without<DamagedLog>,
+  ...args: Rest<Parameters<typeof continuingLinesOf>>
+) => continuingLinesOf({ ...log, application }, ...args);
 export const publishLog = (deps: Without<PublishDeps>) => publishLogOf({ ...deps, application });
 export const openBackup = (...args: Rest<Parameters<typeof BackupFile.open>>) =>
   BackupFile.open(application, ...args);

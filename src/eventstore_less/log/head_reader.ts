@@ -153,7 +153,7 @@ export class HeadReader {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
     const { position, lastHash: hash } = known.head;
-    const details = { reason, checkpoint: { position, hash }, remedy: words().lostHead };
+    const details = { reason, checkpoint: { position, hash }, remedy: words().lostHead() };
     this.#report("error", "head_lost", details);
     this.#isLost = true;
     throw new HeadLostError("store_unavailable", reason);

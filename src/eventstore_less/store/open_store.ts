@@ -75,8 +75,7 @@ async function openLocalStore(
     return store;
   } catch (error) {
     store?.close();
-    const advice = `; run ${words().audit}`;
-    throw await openError(location, error, "it is damaged, or not a store", advice);
+    throw await openError(location, error);
   }
 }
 
@@ -95,20 +94,26 @@ async function expectWritable(store: Store): Promise<void> {
   }
 }
 
-/** Opens the file of a store only to read it, without Deno KV. Rejects with `OpenStoreError`. */
+/**
+ * Opens the file of a store only to read it, without Deno KV. Rejects with `OpenStoreError`. If SQLite refuses the file
+ * because it is damaged, each read does.
+ */
 export async function openFileToRead(location: FileLocation): Promise<SqliteReader> {
   try {
-    await prepareFile(location, false);
+    await prepareFile(location, false).catch((error) => {
+      if (damageOf(error) === undefined) throw error;
+    });
     return new SqliteReader(location.path);
   } catch (error) {
-    throw await openError(location, error, "its file is damaged, and none of it can be read");
+    throw await openError(location, error);
   }
 }
 
-async function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
+async function openError(location: StoreLocation, error: unknown): Promise<OpenStoreError> {
   const damage = damageOf(error);
   if (damage !== undefined) {
-    return new OpenStoreError(location, `${damaged}: ${damage.reason}${advice}`, damage);
+    const reason = `it is damaged, or not a store: ${damage.reason}; run ${words().audit}`;
+    return new OpenStoreError(location, reason);
   }
   const writeFault = location.kind === "file"
     ? await openingFaultOf(location.path, error)

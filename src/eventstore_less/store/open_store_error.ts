@@ -1,4 +1,3 @@
-import type { StoreDamagedError } from "./store_errors.ts";
 import { type NamedStore, type StoreLocation, storeName } from "./store_location.ts";
 import { words } from "../words.ts";
 
@@ -6,11 +5,9 @@ import { words } from "../words.ts";
 export class OpenStoreError extends Error {
   /** The name of the class. */
   override name: string = "OpenStoreError";
-  /** The damage of the file, if that is the reason. */
-  readonly damage: StoreDamagedError | undefined;
 
   /** `reason` follows the name of the store: "it does not answer within 3000 ms". */
-  constructor(location: StoreLocation | NamedStore, reason: string, damage?: StoreDamagedError) {
+  constructor(location: StoreLocation | NamedStore, reason: string) {
     const { storeSetting, databaseSetting } = words();
     const [what, setting] = location.kind === "postgres"
       ? ["the", databaseSetting]
@@ -20,6 +17,5 @@ export class OpenStoreError extends Error {
     const source = sources.length === 0 ? "" : ` (${sources.join(": ")})`;
     const line = reason.replaceAll("\n", " ");
     super(`Cannot open ${what} ${storeName(location)}${source}: ${line}`);
-    this.damage = damage;
   }
 }

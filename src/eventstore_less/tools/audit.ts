@@ -1,8 +1,6 @@
-import { EMPTY_HEAD } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 import { openFileToRead } from "../store/open_store.ts";
-import { OpenStoreError } from "../store/open_store_error.ts";
 import { expectSoundTables } from "../store/sqlite/expect_sound_tables.ts";
 import { SqliteReader } from "../store/sqlite/sqlite_reader.ts";
 import { SqliteStore } from "../store/sqlite/sqlite_store.ts";
@@ -16,7 +14,7 @@ import type { PublishedLog } from "./published/published_log.ts";
 import { type Progress, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { ExportedLog, StoreAt, ToolStore } from "./tool_store.ts";
 import { type AuditDeps, auditLines, auditStore } from "./verify/audit.ts";
-import { type AuditReport, Findings } from "./verify/findings.ts";
+import type { AuditReport } from "./verify/findings.ts";
 import type { AuditCheckpoint, AuditPhase, LogAuditOptions } from "./verify/log_audit.ts";
 
 /** What an audit compares the log with, and how far it is. */
@@ -89,21 +87,16 @@ async function auditFile(
       yield* reader.expiringRecords();
     },
   };
+  using reader = await openFileToRead(location);
+  const damage = await damageOfFile(location, reader);
+  if (damage !== undefined) return await auditStore({ ...deps, store: reader, damage }, options);
+  const store = patientStore({ ...deps, store: new SqliteStore(reader, NO_WRITER) });
   try {
-    using reader = await openFileToRead(location);
-    const damage = await damageOfFile(location, reader);
-    if (damage !== undefined) return await auditStore({ ...deps, store: reader, damage }, options);
-    const store = patientStore({ ...deps, store: new SqliteStore(reader, NO_WRITER) });
-    try {
-      await expectAcceptable(application, store, location);
-      return await auditStore({ ...deps, store }, options);
-    } catch (error) {
-      if (!(error instanceof StoreDamagedError)) throw error;
-      return await auditStore({ ...deps, store: reader, damage: error }, options);
-    }
+    await expectAcceptable(application, store, location);
+    return await auditStore({ ...deps, store }, options);
   } catch (error) {
-    if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
-    return new Findings(application, error.damage).report(EMPTY_HEAD);
+    if (!(error instanceof StoreDamagedError)) throw error;
+    return await auditStore({ ...deps, store: reader, damage: error }, options);
   }
 }
 

@@ -65,7 +65,7 @@ export class IncompleteBackupError extends RefusedError {
 }
 
 interface Run extends Required<Pick<BackupOptions, "follow" | "onProgress" | "onReachable">> {
-  reader: ToolStore;
+  reader: Awaited<ReturnType<typeof openToRead>>;
   /** The store, with retries of reads. */
   store: Store;
   path: string;
@@ -151,7 +151,8 @@ async function appendLines(run: Run, end: number): Promise<void> {
 
 /** Appends every line that can be read and continues the file. */
 async function appendReadable({ reader, store, backup, signal, onProgress }: Run): Promise<void> {
-  for await (const batch of continuingLines(reader.application, store, backup)) {
+  const { application, path } = reader;
+  for await (const batch of continuingLines({ application, store, path }, backup)) {
     await backup.append(batch);
     await onProgress({ phase: "append", position: backup.position });
     if (signal?.aborted) return;

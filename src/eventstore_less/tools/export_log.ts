@@ -3,12 +3,10 @@ import { EMPTY_HEAD, readHead } from "../log/head.ts";
 import { readEvent } from "../log/lines.ts";
 import { readLog } from "../log/read_log.ts";
 import { joinLines } from "../encoding/pack_lines.ts";
-import type { Store } from "../store/store.ts";
-import type { Application } from "../application.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
 import { type Progress, type Step, stepOf, type ToolOptions } from "./tool_options.ts";
 import type { StoreAt, ToolStore } from "./tool_store.ts";
-import { readableRecords } from "./verify/readable_log.ts";
+import { type DamagedLog, readableLines } from "./verify/readable_log.ts";
 
 /** The part of a log, by its first and its last position. By default, it begins with the first event and ends with the last. */
 export interface ExportRange extends ToolOptions<Progress<"export">> {
@@ -20,7 +18,10 @@ export interface ExportRange extends ToolOptions<Progress<"export">> {
   recover?: false;
 }
 
-/** Every line of a log that can be read, sound or not, whatever its head says. */
+/**
+ * Every line of a log that can be read, sound or not, whatever its head says. Of the file at a location, these are all lines
+ * that its pages and its write-ahead log still hold, also if a part of the file is lost.
+ */
 export interface ExportRecovery extends ToolOptions<Progress<"export">> {
   /** Set: what cannot be read is left out. */
   recover: true;
@@ -51,7 +52,8 @@ export async function* exportLog(
   using reader = await openToRead(log);
   const { application } = reader;
   const store = patientStore(reader);
-  if (options.recover) return yield* readableChunks(application, store, step);
+  const { path } = reader;
+  if (options.recover) return yield* readableChunks({ application, store, path }, step);
   const { from = 1, to = Infinity } = options;
   await acceptLog(application, store);
   const { position: end } = (await readHead(application, store)).head;
@@ -64,17 +66,17 @@ export async function* exportLog(
 }
 
 async function* readableChunks(
-  application: Application,
-  store: Store,
+  log: DamagedLog,
   step: Step<Progress<"export">>,
 ): AsyncGenerator<Uint8Array, ExportReport> {
+  const { application, store } = log;
   const missing: { from: number; to: number }[] = [];
   let position = 0;
   const noteGapBefore = (next: number) => {
     if (next > position + 1) missing.push({ from: position + 1, to: next - 1 });
   };
-  for await (const records of readableRecords(store)) {
-    const lines = records.flatMap((record) => record.lines);
+  for await (const batch of readableLines(log)) {
+    const lines = batch.map(({ line }) => line);
     yield joinLines(lines);
     for (const line of lines) {
       const read = readEvent(application, line);

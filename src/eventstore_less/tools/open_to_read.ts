@@ -22,14 +22,20 @@ export function patientStore({ store, runtime }: ToolStore): Store {
   });
 }
 
+/** A store that is open to be read. */
+interface OpenedToRead extends ToolStore, Disposable {
+  /** The path of its file, if it was opened from one. */
+  path: string | undefined;
+}
+
 /**
  * Opens a store only to read it, whatever its head says, and also if its file is damaged: without Deno KV, which ends the
  * process at some damages, and cannot open a file on a read-only file system. Leaves an open store as it is.
  */
-export async function openToRead(from: ToolStore | StoreAt): Promise<ToolStore & Disposable> {
+export async function openToRead(from: ToolStore | StoreAt): Promise<OpenedToRead> {
   if ("store" in from) {
     const { application, store, runtime } = from;
-    return { application, store, runtime, [Symbol.dispose]() {} };
+    return { application, store, runtime, path: undefined, [Symbol.dispose]() {} };
   }
   const { application } = from;
   const location = storeLocationOf(from);
@@ -38,7 +44,8 @@ export async function openToRead(from: ToolStore | StoreAt): Promise<ToolStore &
     : await openAt(application, location);
   const runtime = systemRuntime;
   const store = new ResilientStore(opened, { runtime, probeKey: HEAD_KEY });
-  return { application, store, runtime, [Symbol.dispose]: () => store.close() };
+  const path = location.kind === "file" ? location.path : undefined;
+  return { application, store, runtime, path, [Symbol.dispose]: () => store.close() };
 }
 
 export function storeLocationOf({ location }: StoreAt): StoreLocation {

@@ -19,7 +19,7 @@ async function commandsOf(
   const [, text] = RegExp(`^## ${chapter}\n([^]*?)^## `, "m").exec(manualText)!;
   // A command in a sentence may be on two lines, as in its source.
   const found = text.matchAll(
-    /(?<!`)`([^`]*(?:deno task|pets switch) [^`]+)`|^ *((?:KV_PATH=\S+ )?deno task [^`\n]+)$/gm,
+    /(?<!`)`((?:[^`]*deno task |pets switch )[^`]+)`|^ *((?:KV_PATH=\S+ )?deno task [^`\n]+|(?:new|now)=.+|echo \$new)$/gm,
   );
   const commands = Array.from(found, ([, inSentence, inBlock]) => {
     return (inSentence ?? inBlock).replaceAll(/\s+/g, " ").replaceAll("deno task", "pets");
@@ -27,9 +27,17 @@ async function commandsOf(
   return commands.map((command) => movedTo(folder, command));
 }
 
-/** Makes the service use another store, of this name in the folder of the manual. */
-async function serveStore(name: string, installation: Installation) {
-  await installation.expect(`pets switch KV_PATH=${installation.folder}/data/${name}`);
+/** Runs commands in one shell, and resolves to what they print. The last line of `stdout` is the name of the new store. */
+async function runAll(installation: Installation, commands: string[]) {
+  const script = ["set -eu", "umask 077", ...commands].join("\n");
+  const { code, stdout, stderr } = await installation.run(`cd ${installation.folder}\n${script}`);
+  assertEquals(code, 0, `${script}: ${stdout}${stderr}`);
+  return { said: stdout + stderr, store: stdout.trimEnd().split("\n").at(-1)! };
+}
+
+/** Makes the service use another store. */
+async function serveStore(path: string, installation: Installation) {
+  await installation.expect(`pets switch KV_PATH=${path}`);
 }
 
 async function withService(
@@ -43,89 +51,106 @@ async function withService(
   await use({ installation, ...served });
 }
 
-test("Go back to a point in time, with pets: the service has the animals of that time, and a later revocation is made again", () =>
-  withService(async ({ installation, client }) => {
-    await installation.expect("pets keys issue --label friend");
-    const [, friend] = JSON.parse(await installation.expect("pets keys list --json"));
-    await client.add({ name: "Rex", categoryId: 1 });
-    const until = new Date().toISOString();
-    await client.add({ name: "Mistake", categoryId: 1 });
-    await installation.expect(`pets keys revoke ${friend.id}`);
+const TWICE = [1, 2];
 
-    const commands = (await commandsOf("Go back to a point in time", installation))
-      .map((command) => command.replace("2026-11-20T08:00Z", until));
-    const names = ["log", "backup", "restore", "audit", "keys revoke", "switch"];
-    assertEquals(commands.map((line) => /pets (keys \w+|\w+)/.exec(line)![1]), names);
-    const [revoke, switchStore] = commands.splice(-2);
-    let said = "";
-    for (const command of commands) {
-      const { code, stdout, stderr } = await installation.run(command);
-      assertEquals(code, 0, `${command}: ${stderr}`);
-      said += stdout + stderr;
+test("Go back to a point in time, with pets, twice in a row: the service has the animals of that time, and a later revocation is made again", () =>
+  withService(async ({ installation, client }) => {
+    for (const time of TWICE) {
+      await installation.expect(`pets keys issue --label friend-${time}`);
+      const listed = JSON.parse(await installation.expect("pets keys list --json"));
+      const friend = listed.find(({ label }: { label: string }) => label === `friend-${time}`);
+      await client.add({ name: "Rex", categoryId: 1 });
+      const until = new Date().toISOString();
+      await client.add({ name: "Mistake", categoryId: 1 });
+      await installation.expect(`pets keys revoke ${friend.id}`);
+
+      const commands = (await commandsOf("Go back to a point in time", installation))
+        .map((command) => command.replace("2026-11-20T08:00Z", until));
+      const names = commands.map((line) => /^(?:\w+=\S+ )?(?:pets )?(keys \w+|\w+)/.exec(line)![1]);
+      assertEquals(
+        names,
+        ["log", "backup", "new", "restore", "audit", "echo", "keys revoke", "switch"],
+      );
+      const [revoke, switchStore] = commands.splice(-2);
+      const { said, store } = await runAll(installation, commands);
+      assertMatch(
+        said,
+        RegExp(`^Sound: ${1 + 2 * time + (time - 1)} events, ${time} pets?\\.$`, "m"),
+      );
+      const [, id] = /^Key (\w+) \(friend-\d\) is valid again: /m.exec(said)!;
+      assertEquals(id, friend.id);
+      await runAll(installation, [`new=${store}`, revoke.replace("ID", id)]);
+      await runAll(installation, [`new=${store}`, switchStore]);
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+      const keys = JSON.parse(await installation.expect("pets keys list --json"));
+      const state = keys.find((key: { id: string }) => key.id === friend.id).state;
+      assertEquals(state, "revoked");
     }
-    assertMatch(said, /^Sound: 3 events, 1 pet\.$/m);
-    const [, id] = /^Key (\w+) \(friend\) is valid again: /m.exec(said)!;
-    assertEquals(id, friend.id);
-    await installation.expect(revoke.replace("ID", id));
-    await installation.expect(switchStore);
-    assertEquals(await client.listIds(), [1]);
-    const [, revoked] = JSON.parse(await installation.expect("pets keys list --json"));
-    assertEquals([revoked.id, revoked.state], [friend.id, "revoked"]);
   }));
 
-test("Restore a backup, with pets: the service has what the backup has, and the backup continues", () =>
+test("Restore a backup, with pets, twice in a row: the service has what the backup has, and the backup continues", () =>
   withService(async ({ installation, client }) => {
     const { folder } = installation;
-    await client.add({ name: "Rex", categoryId: 1 });
-    const [update, ...commands] = await commandsOf("Restore a backup", installation);
-    await installation.expect(update);
-    await installation.expect(`systemctl stop animal-store && rm ${folder}/data/pets.sqlite3*`);
-    let said = "";
-    for (const command of commands) said += await installation.expect(command);
-    assertEquals(said.match(/^Sound: 2 events/gm)?.length, 2);
-    await serveStore("restored.sqlite3", installation);
-    assertEquals(await client.listIds(), [1]);
-  }));
-
-test("The advice of an audit, with pets: a damaged store is recovered with all events after the backup", () =>
-  withService(async ({ installation, client }) => {
-    const { folder } = installation;
-    await installation.expect(`pets backup ${folder}/data-backup/log.jsonl`);
-    await client.add({ name: "Rex", categoryId: 1 });
-    await installation.expect("systemctl stop animal-store");
-    {
-      using database = new DatabaseSync(`${folder}/data/pets.sqlite3`);
-      database.exec("delete from data_version");
+    let lost = `${folder}/data/pets.sqlite3`;
+    for (const time of TWICE) {
+      await client.add({ name: "Rex", categoryId: 1 });
+      const [update, ...commands] = await commandsOf("Restore a backup", installation);
+      await installation.expect(update);
+      await installation.expect(`systemctl stop animal-store && rm ${lost}*`);
+      const { said, store } = await runAll(installation, commands);
+      assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2);
+      await serveStore(store, installation);
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+      lost = store;
     }
-    const { code, stdout: report } = await installation.run("pets audit");
-    assertEquals(code, 1);
-    const commands = report.split("\n").filter((line) => line.startsWith("  "))
-      .map((line) => line.replace("BACKUP", `${folder}/data-backup/log.jsonl`))
-      .map((line) => movedTo(folder, line));
-    assert(commands.length > 4, report);
-    // The backup of a damaged store exits with 1.
-    const { stdout, stderr } = await installation.run(`cd ${folder}\n${commands.join("\n")}`);
-    assertEquals(stdout.match(/^Sound: 2 events/gm)?.length, 2, stdout + stderr);
-    await serveStore("restored.sqlite3", installation);
-    assertEquals(await client.listIds(), [1]);
   }));
 
-test("Erase personal data, with pets: the new store has no name of the animal, and the service continues on it", () =>
+test("The advice of an audit, with pets, twice in a row: a damaged store is recovered with all events after the backup", () =>
   withService(async ({ installation, client }) => {
     const { folder } = installation;
+    let [store, backup] = [`${folder}/data/pets.sqlite3`, `${folder}/data-backup/log.jsonl`];
+    await installation.expect(`pets backup ${backup}`);
+    for (const time of TWICE) {
+      await client.add({ name: "Rex", categoryId: 1 });
+      await installation.expect("systemctl stop animal-store");
+      {
+        using database = new DatabaseSync(store);
+        database.exec("delete from data_version");
+      }
+      const { code, stdout: report } = await installation.run("pets audit");
+      assertEquals(code, 1);
+      const commands = report.split("\n").filter((line) => line.startsWith("  "))
+        .map((line) => line.replace("BACKUP", backup))
+        .map((line) => movedTo(folder, line));
+      assert(commands.length > 4, report);
+      // The backup of a damaged store exits with 1.
+      const { stdout, stderr } = await installation.run(`cd ${folder}\n${commands.join("\n")}`);
+      const sound = stdout.match(RegExp(`^Sound: ${1 + time} events`, "gm"));
+      // The copy, the new store, and the audit of the switch.
+      assertEquals(sound?.length, 3, stdout + stderr);
+      [, store] = /KV_PATH=(\S+)/.exec(commands.join("\n"))!;
+      [, backup] = /pets backup (\S+)/.exec(commands.join("\n"))!;
+      assertMatch(stderr, RegExp(`^The service is ready on KV_PATH=${store}, `, "m"));
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+    }
+  }));
+
+test("Erase personal data, with pets, twice in a row: the new store has no name of the animal, and the service continues on it", () =>
+  withService(async ({ installation, client }) => {
     await client.add({ name: "Rex", categoryId: 1 });
-    await client.add({ name: "Ann Smith", categoryId: 1 });
-    await installation.expect("systemctl stop animal-store");
-    const all = await commandsOf("Erase personal data", installation, "README.md");
-    const [[switchStore], commands] = [
-      all.filter((command) => command.startsWith("pets switch")),
-      all.filter((command) => !command.startsWith("pets switch")),
-    ];
-    const printed = await installation.expect(
-      `cd ${folder}\numask 077\n${commands.join("\n").replace("TEXT", "Ann")}`,
-    );
-    assertMatch(printed, /^Sound: 3 events, 2 pets\.$/m);
-    await installation.expect(switchStore);
-    const pets = await (await client.send("/v1/pets")).json();
-    assertEquals(pets.map(({ name }: { name: string }) => name), ["(removed)", "Rex"]);
+    for (const time of TWICE) {
+      const id = 1 + time;
+      await client.add({ name: "Ann Smith", categoryId: 1 });
+      await installation.expect("systemctl stop animal-store");
+      const commands = (await commandsOf("Erase personal data", installation, "README.md"))
+        .filter((command) => !command.includes("TEXT"))
+        .map((command) => command.replace("pets/2", `pets/${id}`));
+      const switchStore = commands.pop()!;
+      const { said, store } = await runAll(installation, commands);
+      assertMatch(said, RegExp(`^Sound: ${2 + time} events, ${id} pets\\.$`, "m"));
+      await runAll(installation, [`new=${store}`, switchStore]);
+      const pets = await (await client.send("/v1/pets")).json();
+      const names = pets.map(({ name }: { name: string }) => name);
+      assertEquals(names, [...Array(time).fill("(removed)"), "Rex"]);
+    }
   }));

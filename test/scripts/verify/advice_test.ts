@@ -1,17 +1,24 @@
 import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
-import { HEAD_KEY, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import {
+  HEAD_KEY,
+  LOG_PREFIX,
+  logKey,
+  projectionKey,
+} from "../../../src/eventstore_less/keyspace.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
 import type { FaultKind } from "../../../src/eventstore_less/tools/verify/findings.ts";
-import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
+import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";
 import { followAdvice } from "../../support/follow_advice.ts";
-import { runTask } from "../../support/run_task.ts";
+import { useRealStore } from "../../support/real_store.ts";
+import { expectTask, runTask } from "../../support/run_task.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
 import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { utf8 } from "../../support/utf8.ts";
@@ -24,33 +31,66 @@ interface FaultCase {
   name: string;
   kind: FaultKind;
   /** The change of the store that makes the fault. */
-  change?: (sample: SampleFile) => Promise<Mutation[]> | Mutation[];
+  change?: (sample: Sample) => Promise<Mutation[]> | Mutation[];
   /** Damages the file itself, at a path. */
   damage?: (path: string) => void;
   /** Arguments of the audit. PATH and BACKUP are files. */
   args?: string[];
-  /** The lines of the file BACKUP; by default fewer than the store has. */
-  backup?: (lines: string[]) => string[];
+  /** The lines of the file BACKUP; by default fewer than the store has. `undefined` if there is no such file. */
+  backup?: (lines: string[]) => string[] | undefined;
   /** How an editor has changed that file. */
   convert?: (text: string) => Uint8Array;
-  /** The number of events of the sound store; by default all. */
-  events?: number;
+  /** The number of events of the sound store, by default all, and at least so many if the fault destroys some. */
+  events?: (lines: string[]) => number;
 }
 
-const EVENTS = 40;
+/** A store before an accident. */
+type Sample = Pick<SampleFile, "store" | "kvPath" | "lines">;
 
-const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
+const EVENTS = 40;
+const BACKED_UP = 30;
+
+/** The lines of one commit are lost with its record. */
+const LAST_COMMIT = 5;
+
+const deleteLast = ({ lines }: Sample): Mutation[] => [
+  { type: "delete", key: logKey(lines.length) },
+];
+const all = (lines: string[]) => lines;
+const middleOf = (lines: string[]) => Math.floor(lines.length / 2);
 
 const CASES: FaultCase[] = [
   { name: "damaged index", kind: "file_damaged", damage: overwriteIndex },
+  {
+    name: "damaged index, without a backup",
+    kind: "file_damaged",
+    damage: overwriteIndex,
+    backup: () => undefined,
+  },
   {
     name: "lost counter of versions",
     kind: "file_damaged",
     damage: executing("delete from data_version"),
   },
+  {
+    name: "file that was cut to 60 %",
+    kind: "file_damaged",
+    damage: (path) => Deno.truncateSync(path, Math.floor(Deno.statSync(path).size * 0.6)),
+    events: () => BACKED_UP,
+  },
+  {
+    name: "lost first page",
+    kind: "file_damaged",
+    damage: (path) => overwritePage(path, 0),
+  },
   { name: "missing head", kind: "head", change: () => [{ type: "delete", key: HEAD_KEY }] },
-  { name: "missing line", kind: "line", change: () => [LAST_DELETED], events: 35 },
-  { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
+  {
+    name: "missing line",
+    kind: "line",
+    change: deleteLast,
+    events: () => EVENTS - LAST_COMMIT,
+  },
+  { name: "log that expires", kind: "log_expires", change: expireLog },
   { name: "foreign record", kind: "foreign_record", change: () => [set(["theirs"], "")] },
   {
     name: "pets that are lost, altered, added or expire",
@@ -62,14 +102,14 @@ const CASES: FaultCase[] = [
     kind: "checkpoint",
     change: cutOff,
     args: ["--checkpoint", "PATH"],
-    backup: (lines) => lines,
+    backup: all,
   },
   {
     name: "log that was cut off after it was published",
     kind: "published",
     change: cutOff,
     args: ["--published", "PATH"],
-    backup: (lines) => lines,
+    backup: all,
   },
   { name: "empty export", kind: "no_lines", args: ["--file", "BACKUP"], backup: () => [] },
   { name: "other file", kind: "no_export", args: ["--file", "BACKUP"], backup: () => ["Dear Ann"] },
@@ -77,8 +117,8 @@ const CASES: FaultCase[] = [
     name: "bad line of an export",
     kind: "line",
     args: ["--file", "BACKUP"],
-    backup: (lines) => lines.with(20, "{}"),
-    events: 20,
+    backup: (lines) => lines.with(middleOf(lines), "{}"),
+    events: middleOf,
   },
   {
     name: "bad first line of an export",
@@ -93,20 +133,20 @@ const CASES: FaultCase[] = [
     name,
     kind: "converted",
     args: ["--file", "BACKUP"],
-    backup: (lines) => lines,
+    backup: all,
     convert,
   })),
   {
     name: "UTF-16 with CRLF",
     kind: "utf16",
     args: ["--file", "BACKUP"],
-    backup: (lines) => lines,
+    backup: all,
     convert: (text) => Buffer.from(`\ufeff${text.replaceAll("\n", "\r\n")}`, "utf16le"),
   },
 ];
 
 testNeeding(PROCESSES, BASH)(
-  "The advice for each kind of fault, followed word for word, ends with a sound store",
+  "The advice for each kind of fault, followed word for word, ends twice in a row with a sound store that is served",
   (context) =>
     withProjectCopy(async (project) => {
       const installed = new Set(namesIn(project));
@@ -122,63 +162,97 @@ function namesIn(folder: string): string[] {
   return Array.from(Deno.readDirSync(folder), ({ name }) => name);
 }
 
-function expectSoundAfterAdvice(
-  project: string,
-  { name, kind, change, damage, args = [], backup, convert = utf8, events = EVENTS }: FaultCase,
-): Promise<void> {
-  return withSampleFile(async (sample) => {
-    const { lines } = sample;
-    const runOn = (task: string) => runTask(task.split(" "), { kvPath: sample.kvPath, project });
-    if (kind === "published") {
-      await runOn("publish --new-key KEY");
-      await runOn("publish PATH --key KEY --origin log.example");
-    } else if (args.includes("--checkpoint")) await runOn("audit --checkpoint PATH");
-    const copy = backup?.(lines) ?? lines.slice(0, 30);
-    const text = copy.map((line) => `${line}\n`).join("");
-    await Deno.writeFile(`${project}/BACKUP`, convert(text));
-    await changeFile(sample.kvPath, await change?.(sample) ?? []);
-    const kvPath = `${project}/store.sqlite3`;
-    await copyStore(sample.kvPath, kvPath);
-    damage?.(kvPath);
-
-    const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath, project });
-    const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
-    assertEquals([code, urgent], [1, kind], name);
-    const output = await followAdvice(advice, project, kvPath);
-    const audits = advice.split("\n").filter((line) => /^ {2}.*audit/.test(line));
-    const verdicts = output.split("\n").filter((line) => /^(Not s|S)ound/.test(line));
-    assertEquals(
-      verdicts.map((line) => line.slice(0, 16)),
-      audits.map(() => `Sound: ${events} events`),
-      `${name}: ${output}`,
-    );
-  });
+async function expectSoundAfterAdvice(project: string, fault: FaultCase): Promise<void> {
+  const first = `${project}/store.sqlite3`;
+  await withSampleFile(({ kvPath }) => copyStore(kvPath, first));
+  if (fault.kind === "published") {
+    await expectTask(["publish", "--new-key", "../KEY"], { kvPath: first, project });
+  }
+  const second = await recover(project, first, fault, (lines) => lines.slice(0, BACKED_UP));
+  // The backup that the advice made is the backup of the new store.
+  await recover(project, second, { ...fault, events: eventsOfSecond(fault) }, all);
 }
 
-async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
+/** In the second accident, the backup has all events of a store. */
+function eventsOfSecond({ args, events }: FaultCase): FaultCase["events"] {
+  return args?.includes("--file") ? events : undefined;
+}
+
+/** Makes a fault of a store, follows the advice, and resolves to the path of the store that is served then. */
+async function recover(
+  project: string,
+  kvPath: string,
+  { name, kind, change, damage, args = [], backup, convert = utf8, events }: FaultCase,
+  backedUp: (lines: string[]) => string[],
+): Promise<string> {
+  const options = { kvPath, project };
+  if (args.includes("--published")) {
+    await expectTask(["publish", "PATH", "--key", "../KEY", "--origin", "log.example"], options);
+  } else if (args.includes("--checkpoint")) await expectTask(["audit", ...args], options);
+  const lines = (await expectTask(["log"], options)).trimEnd().split("\n");
+  const copy = backup === undefined ? backedUp(lines) : backup(lines);
+  const text = copy?.map((line) => `${line}\n`).join("");
+  if (text !== undefined) await Deno.writeFile(`${project}/BACKUP`, convert(text));
+  if (change !== undefined) {
+    const mutations = await useRealStore(kvPath, async ({ store }) => {
+      return await change({ store, kvPath, lines });
+    });
+    await changeFile(kvPath, mutations);
+  }
+  executing("pragma wal_checkpoint(truncate)")(kvPath);
+  damage?.(kvPath);
+
+  const { code, stdout } = await runTask(["audit", "--json", ...args], options);
+  const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
+  assertEquals([code, urgent], [1, kind], name);
+  const names = advice.matchAll(/[\w/-]+\.(?:jsonl|sqlite3)/g);
+  for (const [file] of names) assert(!namesIn(project).includes(file), `${file} is there`);
+  const followed = text === undefined ? advice.replace(/^ {2}cp .*\n/m, "") : advice;
+  const output = await followAdvice(followed, project, kvPath);
+  const audits = advice.split("\n").filter((line) => /^ {2}.*audit/.test(line));
+  const verdicts = output.match(/^(?:Not s|S)ound: \d+ events/gm) ?? [];
+  assertEquals(verdicts.length, audits.length, `${name}: ${output}`);
+  const counts = verdicts.map((verdict) => Number(/^Sound: (\d+)/.exec(verdict)?.[1]));
+  const expected = events?.(lines) ?? lines.length;
+  const isMore = counts.every((count) => count >= expected && count <= lines.length);
+  assert(isMore, `${name}: ${counts} of ${expected} events: ${output}`);
+  if (expected === lines.length) assertEquals(new Set(counts), new Set([expected]), name);
+
+  const [, restored] = /^ {2}KV_PATH=(\S+) /m.exec(followed) ?? [];
+  const served = restored === undefined ? kvPath : `${project}/${restored}`;
+  await using service = await ServiceProcess.start(served, { NEW_STORE: "refuse" });
+  assertEquals((await fetch(`${service.address}/readyz`)).status, 200, name);
+  assertEquals(await service.stop(), 0);
+  return served;
+}
+
+/** Removes the last record of the log, and puts the head before it back. */
+async function cutOff({ store, lines }: Sample): Promise<Mutation[]> {
   const { head } = await readHead(APPLICATION, store);
-  const older = { ...head, position: 35, lastHash: sha256Hex(lines[34]) };
-  return [LAST_DELETED, set(HEAD_KEY, encodeHead(APPLICATION, older))];
+  const records = { limit: 2, reverse: true };
+  const [last, { key }] = await store.list({ prefix: LOG_PREFIX }, records);
+  const position = key[1] as number;
+  const older = { ...head, position, lastHash: sha256Hex(lines[position - 1]) };
+  return [{ type: "delete", key: last.key }, set(HEAD_KEY, encodeHead(APPLICATION, older))];
 }
 
 /** Removes a pet, alters another one, lets a third one expire, and adds one that no event adds. */
-async function damagePets({ store, kvPath }: SampleFile): Promise<Mutation[]> {
-  const pets = await store.list({ prefix: projectionKey(1, ["pet"]) }, { limit: 3 });
+async function damagePets({ store, kvPath }: Sample): Promise<Mutation[]> {
+  const { generation } = (await readHead(APPLICATION, store)).head;
+  const pets = await store.list({ prefix: projectionKey(generation, ["pet"]) }, { limit: 3 });
   const [removed, altered, expires] = pets.map(({ key }) => key);
   setExpiry(kvPath, expires, Date.now() + 3_600_000);
   return [
     { type: "delete", key: removed },
     set(altered, "{}"),
-    set(projectionKey(1, petKey("available", 2)), '{"id":2}'),
+    set(projectionKey(generation, petKey("available", 2)), '{"id":2}'),
   ];
 }
 
-/** Sets an hour as the lifetime of a record. */
-function expiring(key: Key) {
-  return ({ kvPath }: SampleFile): Mutation[] => {
-    setExpiry(kvPath, key, Date.now() + 3_600_000);
-    return [];
-  };
+/** Sets an hour as the lifetime of the last lines. */
+function expireLog({ kvPath, lines }: Sample): Mutation[] {
+  setExpiry(kvPath, logKey(lines.length), Date.now() + 3_600_000);
+  return [];
 }
 
 /** Copies the file of a store that is open. */

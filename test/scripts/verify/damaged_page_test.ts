@@ -37,14 +37,8 @@ testNeeding(PROCESSES, BASH)(
     let continued = 0;
     const work = async (project: string) => {
       const damaged = `${project}/store.sqlite3`;
-      const kept = [
-        "recovered.jsonl",
-        "restored.sqlite3",
-        "store.sqlite3-wal",
-        "store.sqlite3-shm",
-      ];
       for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
-        for (const name of kept) await Deno.remove(`${project}/${name}`).catch(() => {});
+        for (const name of ["-wal", "-shm"]) await Deno.remove(damaged + name).catch(() => {});
         await Deno.copyFile(kvPath, damaged);
         overwritePage(damaged, page);
         const backup = linesToBytes(lines.slice(0, BACKED_UP));
@@ -54,11 +48,15 @@ testNeeding(PROCESSES, BASH)(
         if (audited.code === 0) continue;
         const readable = await readablePositions(damaged);
         const output = await followAdvice(audited.stdout, project, damaged);
+        const textOf = (name: string) => {
+          const [file] = RegExp(`${name}-[\\d-]+\\.jsonl`).exec(audited.stdout)!;
+          return Deno.readTextFile(`${project}/${file}`);
+        };
 
         // The advice audits the backup with what continues it, and the restored store.
         const verdicts = output.match(/^(Sound|Not sound): /gm);
         assertEquals(verdicts, ["Sound: ", "Sound: "], `page ${page}: ${output}`);
-        const restored = textLines(await Deno.readTextFile(`${project}/recovered.jsonl`));
+        const restored = textLines(await textOf("recovered"));
         assertEquals(restored, lines.slice(0, restored.length));
         let expected = BACKED_UP;
         while (readable.has(expected + 1)) expected++;
@@ -67,7 +65,7 @@ testNeeding(PROCESSES, BASH)(
           `page ${page}: ${restored.length} of ${expected} lines`,
         );
         if (expected > BACKED_UP) continued++;
-        const evidence = new Set(textLines(await Deno.readTextFile(`${project}/evidence.jsonl`)));
+        const evidence = new Set(textLines(await textOf("evidence")));
         for (const position of readable) {
           const isKept = position <= restored.length || evidence.has(lines[position - 1]);
           assert(isKept, `page ${page}: line ${position} is lost: ${output}`);

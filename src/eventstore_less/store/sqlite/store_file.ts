@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { timeInName } from "../../runtime/time_in_name.ts";
 import { words } from "../../words.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
@@ -108,7 +109,7 @@ export async function watchFile(
     report("error", "store_file_lost", {
       store: path,
       reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
-      ...rescueOf(path, opened),
+      ...rescueOf(path, runtime.now(), opened),
     });
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
     onChange(new StoreRefusedError(message, { isLogged: true }));
@@ -150,15 +151,16 @@ function isStillThere(opened: Stats | undefined, found: Stats | undefined): bool
   return opened !== undefined && opened.dev === found?.dev && opened.ino === found.ino;
 }
 
-/** The path of the copy that the logged command makes. */
-function savedPath(path: string): string {
-  return `${resolve(path)}.saved`;
+/** The path of the copy that the logged command makes. A store that is such a copy itself gets another time. */
+function savedPath(path: string, now: number): string {
+  return `${resolve(path).replace(/\.saved-[\d-]+$/, "")}.saved-${timeInName(now)}`;
 }
 
 /** What to do while a process still has lost files open. No command is given that would not copy all of them. */
-function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
+function rescueOf(path: string, now: number, [database, log]: (Stats | undefined)[]) {
   if (database !== undefined && log !== undefined) {
-    return { remedy: lostRemedy(path), saveCommand: saveCommand(path, database, log) };
+    const saved = savedPath(path, now);
+    return { remedy: lostRemedy(saved), saveCommand: saveCommand(saved, database, log) };
   }
   const remedy =
     "If the file was moved, move it back. Otherwise, before the service stops, copy its open files: " +
@@ -167,7 +169,7 @@ function rescueOf(path: string, [database, log]: (Stats | undefined)[]) {
 }
 
 function lostRemedy(path: string): string {
-  const saved = quoted(savedPath(path));
+  const saved = quoted(path);
   return "If the file was moved, move it back. Otherwise, before the service stops, run saveCommand as its user. If it " +
     `succeeds, check the copy: ${
       words().auditOf(saved)
@@ -180,13 +182,12 @@ function lostRemedy(path: string): string {
  * itself. It fails unless each copy has the bytes of the open file. An inode alone may also be that of another file, on
  * another device.
  */
-function saveCommand(path: string, database: Stats, log: Stats): string {
+function saveCommand(saved: string, database: Stats, log: Stats): string {
   const copy = ({ dev, ino }: Stats, to: string) => {
     const list = `stat -L -c "%d:%i %n" /proc/${pid}/fd/* 2>/dev/null`;
     const open = `"$(${list} | sed -n "s/^${dev}:${ino} //p" | head -n 1)"`;
     return `cp ${open} ${quoted(to)} && cmp ${open} ${quoted(to)}`;
   };
-  const saved = savedPath(path);
   const copies = [copy(database, saved), copy(log, `${saved}-wal`)].join(" && ");
   // The folder may be deleted, too.
   const makeFolder = `mkdir -p ${quoted(dirname(saved))}`;

@@ -1,10 +1,11 @@
 import { audit, continuingLines } from "../../../support/tools.ts";
 import { systemRuntime } from "eventstore-less/startup";
+import { APPLICATION } from "../../../../src/application.ts";
 import { petKey } from "../../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../../src/eventstore_less/keyspace.ts";
-import { readableRecords } from "../../../../src/eventstore_less/tools/verify/readable_log.ts";
+import { readableLines } from "../../../../src/eventstore_less/tools/verify/readable_log.ts";
 import { logKey } from "../../../../src/eventstore_less/keyspace.ts";
 import { linesOf } from "../../../../src/eventstore_less/log/read_log.ts";
 import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
@@ -75,7 +76,8 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     assertEquals([position, counts.file_damaged], [40, 1]);
     const message = "The record at position 40 does not hold exactly lines 36 to 40";
     assert(faults.some((it) => it.message === message));
-    assertEquals((await Array.fromAsync(continuingLines(store))).flat().length, 35);
+    const log = { store, path: kvPath };
+    assertEquals((await Array.fromAsync(continuingLines(log))).flat().length, 35);
     // A service reports the damage, too.
     const served = new SqliteStore(store, NO_WRITER);
     const reads = [
@@ -113,19 +115,20 @@ test("Damage of any page of the file is found, every line that can be read is, a
     for (let page = 0; page < pages; page++) {
       await Deno.writeFile(path, original);
       overwritePage(path, page);
-      using reader = openDamaged(path);
+      using reader = new SqliteReader(path);
       try {
         reader.checkStructure();
         harmless++;
       } catch (error) {
         assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
-        const readable = await readableLines(reader);
-        const records = (await Array.fromAsync(readableRecords(reader))).flat();
-        const read = records.flatMap((record) => record.lines).map((line) => decoder.decode(line));
+        const readable = await linesByPosition(reader);
+        const log = { application: APPLICATION, store: reader, path };
+        const read = (await Array.fromAsync(readableLines(log))).flat()
+          .map(({ line }) => decoder.decode(line));
         assertEquals(readable.filter((line) => !read.includes(line)), [], `page ${page}`);
         const gap = lines.findIndex((line) => !readable.includes(line));
         const events = gap === -1 ? lines.length : gap;
-        const texts = (await Array.fromAsync(continuingLines(reader))).flat()
+        const texts = (await Array.fromAsync(continuingLines(log))).flat()
           .map(({ line }) => decoder.decode(line));
         assert(texts.length >= events, `page ${page}: ${texts.length} of ${events} lines`);
         assertEquals(texts, lines.slice(0, texts.length), `page ${page}`);
@@ -139,20 +142,8 @@ test("Damage of any page of the file is found, every line that can be read is, a
     assert(gaps > 2, `${gaps} gaps`);
   }));
 
-/** Opens a file that reads nothing beyond the log, because a recovery would try 200,000 positions there. */
-function openDamaged(path: string): SqliteReader {
-  const reader = new SqliteReader(path);
-  const { list } = reader;
-  reader.list = (range, options) => {
-    const [space, position] = range.start ?? [];
-    const isBeyond = space === "~log" && position as number > 41;
-    return isBeyond ? Promise.resolve([]) : list(range, options);
-  };
-  return reader;
-}
-
 /** The lines that a file gives if each position is read by itself. */
-async function readableLines(reader: SqliteReader): Promise<string[]> {
+async function linesByPosition(reader: SqliteReader): Promise<string[]> {
   const found = new Map<number, string>();
   for (let position = 1; position <= 40; position++) {
     try {
