@@ -1,7 +1,7 @@
 /** The advice for each kind of fault that an audit finds. */
 
 import type { AuditReport, FaultKind, NoteKind } from "eventstore-less/tools";
-import { commandName, namesOfNewFiles } from "../../src/runtime/words.ts";
+import { commandName, namesOfNewFiles, switchCommand } from "../../src/runtime/words.ts";
 import { repairCommand } from "../cli/advice_on_error.ts";
 
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
@@ -32,7 +32,7 @@ It says at which position the copy ends, and exits with 1 if it met a fault. Che
   ${onNewStore("audit", nameOf)}
 If the backup met a fault, lines after a gap may be readable. They cannot be restored, because they do not continue the \
 lines before the gap. Keep them as evidence of what was acknowledged, with all others that can be read:
-  ${commandName("log --recover")} > ${nameOf("evidence.jsonl")}`,
+  ${commandName("log --recover")} > ${nameOf("evidence.jsonl")}${serveNewStore(nameOf)}`,
   evidence: ({ kind, nameOf }) =>
     `\
 Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \
@@ -42,7 +42,7 @@ another log. Keep the store, the backups and PATH as evidence. Find the newest b
 Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
 service use it:
   ${onNewStore("restore BACKUP", nameOf)}
-  ${onNewStore(`audit --${kind} PATH`, nameOf)}`,
+  ${onNewStore(`audit --${kind} PATH`, nameOf)}${serveNewStore(nameOf)}`,
   replay: () =>
     `\
 Write all records again from the log, then audit again:
@@ -66,6 +66,12 @@ first events of this one, up to position ${lastSound}:
   ${onNewStore(`restore --to ${lastSound} BACKUP`, nameOf)}
   ${onNewStore("audit", nameOf)}`,
 };
+
+/** The last step, if one command does it. */
+function serveNewStore(nameOf: Fault["nameOf"]): string {
+  const command = switchCommand(`KV_PATH=${nameOf("restored.sqlite3")}`);
+  return command === undefined ? "" : `\nThen let the service use the new store:\n  ${command}`;
+}
 
 function onNewStore(command: string, nameOf: Fault["nameOf"]): string {
   return `KV_PATH=${nameOf("restored.sqlite3")} ${commandName(command)}`;

@@ -31,7 +31,7 @@ export {
 } from "./tools/export_log.ts";
 export { type FollowDeps, followLog, type FollowRange } from "./tools/follow_log.ts";
 export type { AuditRun, BackupRun } from "./tools/last_runs.ts";
-export { openToRead } from "./tools/open_to_read.ts";
+export { type OpenedToRead, openToRead } from "./tools/open_to_read.ts";
 export { openPublished, type Proof, prove } from "./tools/prove.ts";
 export { publish, type PublishOptions, type PublishReport } from "./tools/publish.ts";
 export { readRegularFile } from "./tools/published/published_folder.ts";

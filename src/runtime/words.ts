@@ -33,6 +33,11 @@ export function namesOfNewFiles(now = Date.now()): (name: string) => string {
   return (name) => `${folder}${name.replace(".", `-${time}.`)}`;
 }
 
+/** The command that lets the service use a store, such as `KV_PATH=…`; `undefined` without a program that knows its settings. */
+export function switchCommand(store: string): string | undefined {
+  return program === undefined ? undefined : `${program} switch ${store}`;
+}
+
 function wordsOfEngine(): Words {
   const audit = commandName("audit");
   return {

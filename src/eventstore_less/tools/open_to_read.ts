@@ -23,7 +23,7 @@ export function patientStore({ store, runtime }: ToolStore): Store {
 }
 
 /** A store that is open to be read. */
-interface OpenedToRead extends ToolStore, Disposable {
+export interface OpenedToRead extends ToolStore, Disposable {
   /** The path of its file, if it was opened from one. */
   path: string | undefined;
 }
