@@ -7,6 +7,7 @@ import { systemRuntime as runtime } from "eventstore-less/startup";
 import { audit, replay, restore } from "eventstore-less/tools";
 import { commit } from "./support/store_contract.ts";
 import { TempStore } from "./support/temp_store.ts";
+import { permissions, testNeeding } from "./support/test_needing.ts";
 import { visitCount, visitKey, VISITS } from "./visits/src/visits/visits.ts";
 
 const application = defineApplication({ name: "Vet Visits", collections: [VISITS] });
@@ -32,36 +33,39 @@ async function linesOf({ store, heads }: Visits): Promise<Uint8Array[]> {
   return batches.flat().map(({ line }) => line);
 }
 
-Deno.test("visits are appended, followed, replayed, audited and restored", async () => {
-  await using file = await TempStore.make();
-  await using visits = await open(file.kvPath);
-  const visitors = ["Ann", "Bob", "Cid"];
-  const positions = await Promise.all(visitors.map((visitor) => bookVisit(visits, visitor)));
-  assertEquals(positions, [1, 2, 3]);
-  const followed: string[] = [];
-  for await (const { event } of visits.follow({ after: 1 })) {
-    followed.push(event.data.visitor);
-    if (event.position === 3) break;
-  }
-  assertEquals(followed, ["Bob", "Cid"]);
-  const lines = await linesOf(visits);
-  const { source, subject, dataschema, data } = JSON.parse(new TextDecoder().decode(lines[2]));
-  assertEquals([source, subject], ["urn:vet-visits", "visits/3"]);
-  assertEquals(dataschema, "urn:vet-visits:visit-booked:6.1");
-  assertEquals(data, { id: 3, day: "2026-12-01", visitor: "Cid" });
+testNeeding(permissions("read", "write"))(
+  "visits are appended, followed, replayed, audited and restored",
+  async () => {
+    await using file = await TempStore.make();
+    await using visits = await open(file.kvPath);
+    const visitors = ["Ann", "Bob", "Cid"];
+    const positions = await Promise.all(visitors.map((visitor) => bookVisit(visits, visitor)));
+    assertEquals(positions, [1, 2, 3]);
+    const followed: string[] = [];
+    for await (const { event } of visits.follow({ after: 1 })) {
+      followed.push(event.data.visitor);
+      if (event.position === 3) break;
+    }
+    assertEquals(followed, ["Bob", "Cid"]);
+    const lines = await linesOf(visits);
+    const { source, subject, dataschema, data } = JSON.parse(new TextDecoder().decode(lines[2]));
+    assertEquals([source, subject], ["urn:vet-visits", "visits/3"]);
+    assertEquals(dataschema, "urn:vet-visits:visit-booked:6.1");
+    assertEquals(data, { id: 3, day: "2026-12-01", visitor: "Cid" });
 
-  await commit(visits.store, [{ type: "delete", key: projectionKey(1, visitKey(2)) }]);
-  assertMatch((await audit(visits)).faults[0].message, /visit.*is missing/);
-  await replay(visits, { graceMs: 0 });
-  const { sound, position } = await audit(visits);
-  assertEquals([sound, position], [true, 3]);
+    await commit(visits.store, [{ type: "delete", key: projectionKey(1, visitKey(2)) }]);
+    assertMatch((await audit(visits)).faults[0].message, /visit.*is missing/);
+    await replay(visits, { graceMs: 0 });
+    const { sound, position } = await audit(visits);
+    assertEquals([sound, position], [true, 3]);
 
-  const exported = () => ReadableStream.from([joinLines(lines)]);
-  const restored = await openEventStore(application, ":memory:");
-  await restore(exported, application, restored);
-  assertEquals(await linesOf(restored), lines);
-  assertEquals(await bookVisit(restored, "Dan"), 4);
-  const report = await audit({ application, store: restored.store, runtime });
-  assertEquals([report.sound, report.position], [true, 4]);
-  await restored.close();
-});
+    const exported = () => ReadableStream.from([joinLines(lines)]);
+    const restored = await openEventStore(application, ":memory:");
+    await restore(exported, application, restored);
+    assertEquals(await linesOf(restored), lines);
+    assertEquals(await bookVisit(restored, "Dan"), 4);
+    const report = await audit({ application, store: restored.store, runtime });
+    assertEquals([report.sound, report.position], [true, 4]);
+    await restored.close();
+  },
+);

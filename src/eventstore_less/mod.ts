@@ -70,7 +70,7 @@ export { OPERATOR } from "./log/actor.ts";
 
 // What it tells, and what it is given of its surroundings.
 export { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";
-export { ENGINE_LOG_EVENTS, type Logger } from "./runtime/logger.ts";
+export type { Logger } from "./runtime/logger.ts";
 export type { Runtime } from "./runtime/runtime.ts";
 
 // Its errors.

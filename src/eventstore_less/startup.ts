@@ -6,7 +6,7 @@
  */
 
 export { STORE_FORMAT, UPGRADED_FORMAT } from "./log/store_format.ts";
-export { defectOf, reasonOf } from "./runtime/logger.ts";
+export { defectOf, ENGINE_LOG_EVENTS, reasonOf } from "./runtime/logger.ts";
 export { HAS_DENO_KV, systemRuntime } from "./runtime/system_runtime.ts";
 export { locateStore } from "./store/locate_store.ts";
 export {

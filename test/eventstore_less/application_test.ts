@@ -16,22 +16,26 @@ import {
 import { audit } from "eventstore-less/tools";
 import { z } from "zod";
 import { APPLICATION } from "../../src/application.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const PROGRAM = new URL("smallest_application.ts", import.meta.url);
 
-Deno.test("the smallest application has at most 20 lines, and runs", async () => {
-  const lines = (await Deno.readTextFile(PROGRAM)).trimEnd().split("\n");
-  assertLessOrEqual(lines.length, 20);
-  const printed: unknown[] = [];
-  const { log } = console;
-  console.log = (...values) => printed.push(...values);
-  try {
-    await import(PROGRAM.href);
-  } finally {
-    console.log = log;
-  }
-  assertEquals(printed, [1, { id: "milk", text: "Buy milk" }]);
-});
+testNeeding(permissions("read"))(
+  "the smallest application has at most 20 lines, and runs",
+  async () => {
+    const lines = (await Deno.readTextFile(PROGRAM)).trimEnd().split("\n");
+    assertLessOrEqual(lines.length, 20);
+    const printed: unknown[] = [];
+    const { log } = console;
+    console.log = (...values) => printed.push(...values);
+    try {
+      await import(PROGRAM.href);
+    } finally {
+      console.log = log;
+    }
+    assertEquals(printed, [1, { id: "milk", text: "Buy milk" }]);
+  },
+);
 
 const Note = z.strictObject({ id: z.string(), text: z.string() });
 

@@ -445,6 +445,30 @@ Deno.test("append() is tried again if the store fails while it looks whether a s
   assertEquals([events.length, failures], [1, 2]);
 });
 
+Deno.test("append() refuses a command that does not fit into a commit, alone, and takes one of 400 events", async () => {
+  await using opened = await open();
+  const { store, runtime } = opened;
+  const makingMany = (count: number, first: string): BookingCommand => ({
+    decide: () =>
+      Array.from({ length: count }, (_, index) => {
+        return { type: "BookingMade" as const, data: booking(`${first}${index}`) };
+      }),
+  });
+  const outcomes = await runtime.settle(Promise.allSettled([
+    store.append(makingMany(400, "A")),
+    store.append(makingMany(600, "B")),
+    store.append(making("C1")),
+  ]));
+  assertEquals(outcomes.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+  const { reason } = outcomes[1] as PromiseRejectedResult;
+  assertEquals(
+    reason.message,
+    "The command has 600 events, which write or remove 1200 records, but a commit takes about " +
+      "1000 records and 819200 bytes: make several commands of it",
+  );
+  await assertSound(opened, 401);
+});
+
 Deno.test("append() gives a repeated command the events of the first one for 24 hours, for each actor", async () => {
   await using opened = await open();
   const { store, runtime } = opened;
@@ -876,7 +900,6 @@ for (const data of [undefined, null, "text", []]) {
     await using opened = await open();
     const { store, runtime } = opened;
     const decide = () => [{ type: "BookingMade", data }] as never;
-    const error = await assertRejects(() => runtime.settle(store.append({ decide })));
-    assert(error instanceof InvalidEventError, String(error));
+    await assertRejects(() => runtime.settle(store.append({ decide })), InvalidEventError);
   });
 }

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { run } from "../support/third_party_tools.ts";
-import { PROCESSES, testNeeding } from "../support/test_needing.ts";
+import { permissions, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 
 const FOLDER = new URL("../../src/eventstore_less/", import.meta.url);
@@ -48,10 +48,13 @@ testNeeding(PROCESSES)("The programs of the engine's README print what it says",
   }
 });
 
-Deno.test("The table of imports names each entry of the engine", async () => {
-  const readme = await Deno.readTextFile(new URL("README.md", FOLDER));
-  const rows = [...readme.matchAll(/^\| `eventstore-less(\/\w+)?` /gm)].map(([, it = ""]) => it);
-  const entries = Object.keys(engine.exports).map((entry) => entry.slice(1));
-  assertEquals(rows.toSorted(), entries.filter((entry) => entry !== "/int64").toSorted());
-  assert(readme.includes("`/int64`"));
-});
+testNeeding(permissions("read"))(
+  "The table of imports names each entry of the engine",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("README.md", FOLDER));
+    const rows = [...readme.matchAll(/^\| `eventstore-less(\/\w+)?` /gm)].map(([, it = ""]) => it);
+    const entries = Object.keys(engine.exports).map((entry) => entry.slice(1));
+    assertEquals(rows.toSorted(), entries.filter((entry) => entry !== "/int64").toSorted());
+    assert(readme.includes("`/int64`"));
+  },
+);

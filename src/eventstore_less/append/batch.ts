@@ -12,6 +12,7 @@ import { sealCommit } from "../store/commit_size.ts";
 import {
   type Mutation,
   type SetMutation,
+  STORE_LIMITS,
   type StoreLimits,
   VALUE_BYTES_LIMIT,
 } from "../store/store.ts";
@@ -273,7 +274,7 @@ function sealMost(
   members: readonly Member[],
   headAfterAll: Head,
 ): Omit<Plan, "base"> {
-  const { sealed: batch, count, next: fit } = sealCommit(
+  const { sealed: batch, count, next: fit, fill } = sealCommit(
     members,
     (it) => {
       const isAll = it.length === members.length;
@@ -281,9 +282,21 @@ function sealMost(
     },
     limits,
   );
+  if (fill > 1) {
+    const [{ queued }] = members;
+    return { planned: [{ queued, fate: { kind: "refused", reason: tooLargeError(batch) } }] };
+  }
   const isCut = count < members.length;
   if (!isCut) return { batch, planned, isCut, fit };
   return { batch, planned: planned.slice(0, planned.indexOf(members[count])), isCut, fit };
+}
+
+/** The error about a command that does not fit into a commit, in the terms of its caller. */
+function tooLargeError({ lines, records }: Batch): InvalidEventError {
+  const { commitMutations, commitBytes } = STORE_LIMITS;
+  const has = `has ${lines.length} events, which write or remove ${records.length} records`;
+  const takes = `a commit takes about ${commitMutations} records and ${commitBytes} bytes`;
+  return new InvalidEventError(`The command ${has}, but ${takes}: make several commands of it`);
 }
 
 function headAfter(application: Application, base: HeadEntry, members: readonly Member[]): Head {

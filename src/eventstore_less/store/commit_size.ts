@@ -28,17 +28,20 @@ export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): num
   );
 }
 
-/** Makes a commit of as many items as fit, at least one. `next` is how many such items the next one probably takes. */
+/**
+ * Makes a commit of as many items as fit, at least one. `next` is how many such items the next one probably takes, and
+ * `fill` the part of the limits that the commit takes: over 1 if a single item does not fit.
+ */
 export function sealCommit<Item, Sealed extends { mutations: readonly Mutation[] }>(
   items: readonly Item[],
   seal: (items: readonly Item[]) => Sealed,
   limits: StoreLimits,
-): { sealed: Sealed; count: number; next: number } {
+): { sealed: Sealed; count: number; next: number; fill: number } {
   for (let count = items.length;;) {
     const sealed = seal(items.slice(0, count));
     const fill = fillOf(sealed.mutations, limits);
     const next = Math.max(1, Math.floor(AIM * count / fill));
-    if (fill <= 1 || count === 1) return { sealed, count, next };
+    if (fill <= 1 || count === 1) return { sealed, count, next, fill };
     count = Math.min(next, count - 1);
   }
 }
