@@ -119,6 +119,8 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
 
     await test.step("after that, the copy is sound", async () => {
       await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
+      const changes = "## 99.1.0\n\n**Operators**: visits.\n\n**Callers**: visits.\n\n";
+      await edit("scripts/changelog.md", [`## ${VERSION}\n`, `${changes}## ${VERSION}\n`]);
       const manual = await Deno.readTextFile(`${project}/src/http/README.md`);
       const [firstOperation] = /\n\| 4\.1 .*\n/.exec(manual)!;
       const afterFields = "\n(1) A client does not send it.";
