@@ -78,9 +78,7 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
   const token = (await expectTask(ISSUE, { kvPath: address })).trim();
   await using service = await ServiceProcess.start(address);
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-  for (const task of [["replay", "--grace", "0"], ["audit"]]) {
-    await expectTask(task, { kvPath: address });
-  }
+  await expectTask(["replay", "--grace", "0"], { kvPath: address });
   // The start compares the sequence of versions with the guards only.
   const newest = (table: string) =>
     server().sql(`select max(version) from animal_store.${table}`, database);
@@ -89,6 +87,8 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
     Number(head) >= Number(others),
     `${head} is the version of the head, ${others} of another record`,
   );
+  // Its note of the last audit is a guard of its own, on which nothing else depends.
+  await expectTask(["audit"], { kvPath: address });
 });
 
 test("passwords from PGPASSWORD, and from a PGPASSFILE that only its owner can read", async () => {
