@@ -2,7 +2,7 @@ import type { AuditReport } from "eventstore-less/tools";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { adviceOf, noteAdviceOf } from "./advice.ts";
 
-/** What a report is about: a store or an export, and sentences about what a sound log extends. */
+/** The subject of a report: a store or an export, and sentences about what a sound log extends. */
 export interface ReportContext {
   isExport: boolean;
   extended: readonly string[];

@@ -10,7 +10,7 @@ export function repairCommand(kind: Conversion["kind"], file: string, copy: stri
   return `iconv -f UTF-16 -t UTF-8 ${file} | ${KEEP_OBJECTS} > ${copy}`;
 }
 
-/** What an operator can do about an error of a tool, to follow its message; empty if there is nothing to say. */
+/** The advice on an error of a tool, which follows its message; empty if there is none. */
 export function adviceOnError(error: unknown): string {
   if (error instanceof ConvertedError) {
     const copy = namesOfNewFiles()("repaired.jsonl");

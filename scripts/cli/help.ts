@@ -9,7 +9,7 @@ import type { Command } from "./table_entry.ts";
 
 const WIDTH = 100;
 
-/** What `--version` prints. The `pets-upgrade` of versions up to 7.0.0 reads the end of it. */
+/** The line that `--version` prints. The `pets-upgrade` of versions up to 7.0.0 reads the end of it. */
 export function versionLine(): string {
   const commit = buildCommit();
   const build = commit === undefined ? VERSION : `${VERSION}, commit ${commit}`;

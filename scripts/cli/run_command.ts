@@ -26,7 +26,7 @@ export interface CommandActions<Flags> {
   run(flags: Flags, positionals: string[], usage: Command["usage"]): Promise<number | void>;
   /** The errors by which `run` refuses, besides `CommandRefusedError` and `RefusedError`. */
   refusals?: (abstract new (...args: never[]) => Error)[];
-  /** What an operator can do about an error, to follow its message. By default, {@linkcode adviceOnError}. */
+  /** The advice on an error, which follows its message. By default, {@linkcode adviceOnError}. */
   adviceOn?(error: unknown): string;
   /** The name of the file that the command writes, for an error that names none. */
   fileName?(): string;

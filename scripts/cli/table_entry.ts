@@ -1,4 +1,4 @@
-/** What the table of commands says of each command, and how its arguments are parsed. */
+/** An entry in the table of commands, and the parsing of its arguments. */
 
 import { parseArgs } from "node:util";
 import type { VariableName } from "../../src/settings/variables.ts";

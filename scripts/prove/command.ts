@@ -31,7 +31,7 @@ export const command = operatorCommand<Flags>({
     }
     if (consistency !== undefined) return await proveConsistency(dir, consistency);
     const event = eventNamed(what!);
-    // What is published is read first, because it may be refused at once.
+    // Read the published log first, because it may be refused at once.
     openPublished(dir);
     const { proof, line, position, before, size } = await withLog(
       file,

@@ -11,7 +11,7 @@ const AUDIT_AGE_LIMIT_MS = 26 * HOUR_MS;
 /** As in `deploy/alerts.yml`: how old an event may be that the backup lacks. */
 const BACKUP_LAG_LIMIT_MS = 2 * HOUR_MS;
 
-/** What an operator should do first, in one line; `undefined` if there is nothing to do. */
+/** The first task of an operator, in one line; `undefined` if there is nothing to do. */
 export function firstTask(status: ServiceStatus, now: number): string | undefined {
   const { audit, backup, liveKeys, position, servers, standbyNames } = status;
   const runAudit = commandName("audit");

@@ -73,7 +73,7 @@ export interface Idempotency {
   secret?: string;
 }
 
-/** What a command reads before it decides. */
+/** The reads of a command before it decides. */
 export interface CommandSnapshot {
   /** The head as of which it reads. decide() may get a later one, after commits that wrote nothing that was read. */
   readonly head: Head;
@@ -92,7 +92,7 @@ export interface DecisionContext<Prepared, EventBody extends Body> {
    * collection names no record, only an event that came after the preparation.
    */
   last: Recorded<EventBody> | undefined;
-  /** What prepare() has resolved to. */
+  /** The result of prepare(). */
   prepared: Prepared;
   /** The time of the events, UTC with milliseconds. */
   time: string;

@@ -1,7 +1,7 @@
 import type { Body, DecidedEvent, Head, ProjectionKey, Recorded } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 
-/** What an Appender is asked to append. `EventStore.append()` makes it. `Prepared` is what it reads before it decides. */
+/** A request to an Appender. `EventStore.append()` makes it. `Prepared` is what it reads before it decides. */
 export interface Command<Prepared = unknown, EventBody extends Body = Body> {
   /** Whose command it is. Each owner has its share of the queue and of each plan. */
   readonly owner?: string;
@@ -46,6 +46,6 @@ export interface ReadNotes {
 export interface Appended<Prepared = unknown, EventBody extends Body = Body> {
   /** The events, as the log has them; none if nothing changes. */
   events: readonly Recorded<EventBody>[];
-  /** What prepare() has resolved to. */
+  /** The result of prepare(). */
   prepared: Prepared;
 }

@@ -1,5 +1,5 @@
 /**
- * What a command reads before it decides. "An append, from command to acknowledgement" in eventstore_less/internals.md
+ * The reads of a command before it decides. "An append, from command to acknowledgement" in eventstore_less/internals.md
  * explains how long it is valid.
  */
 

@@ -1,4 +1,4 @@
-/** What an append checks before an event gets its line, so that the line is read back as the same event. */
+/** The checks of an append before an event gets its line, so that the line is read back as the same event. */
 
 import { z } from "zod";
 import type { Application, EventEntry } from "../application.ts";

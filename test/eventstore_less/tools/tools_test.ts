@@ -508,7 +508,11 @@ test("restore() that is aborted while it writes is refused as a store, and resum
   await assertRejects(() => openBookings(location), Error, "a restore into it is under way");
   await rejectsWithCode(() => run({ to: 100 }), "store_not_empty", false);
   const written: number[] = [];
-  await run({ onProgress: ({ phase, done }) => void (phase === "write" && written.push(done)) });
+  await run({
+    onProgress({ phase, done }) {
+      if (phase === "write") written.push(done);
+    },
+  });
   assertEquals([written[0], written.at(-1)], [0, EVENTS]);
   await using store = await openBookings(location);
   assertEquals(await exported(store), lines);
