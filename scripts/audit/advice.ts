@@ -1,7 +1,14 @@
 /** The advice for each kind of fault that an audit finds. */
 
 import type { AuditReport, FaultKind, NoteKind } from "eventstore-less/tools";
-import { commandName, namesOfNewFiles, switchCommand } from "../../src/runtime/words.ts";
+import {
+  commandName,
+  namesOfNewFiles,
+  newStore,
+  newStoreStep,
+  switchAdvice,
+  switchCommand,
+} from "../../src/runtime/words.ts";
 import { repairCommand } from "../cli/advice_on_error.ts";
 
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
@@ -25,8 +32,8 @@ Stop the service, and keep a copy of all files of the store. Copy the newest bac
 every line that the damaged store still gives (without a backup, leave out the first command):
   cp -p BACKUP ${nameOf("recovered.jsonl")}
   ${commandName(`backup ${nameOf("recovered.jsonl")}`)}
-It says at which position the copy ends, and exits with 1 if it met a fault. Check the copy, restore it into a new store \
-(with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the service use it:
+It says at which position the copy ends, and exits with 1 if it met a fault. Check the copy, restore it into a new store, and \
+audit that.${newStoreStep()}
   ${commandName(`audit --file ${nameOf("recovered.jsonl")}`)}
   ${onNewStore(`restore ${nameOf("recovered.jsonl")}`, nameOf)}
   ${onNewStore("audit", nameOf)}
@@ -39,8 +46,7 @@ Stop the service, and change nothing: an older copy of the store was put back, t
 another log. Keep the store, the backups and PATH as evidence. Find the newest backup with which this audit exits with 0 \
 (if there is none, acknowledged events are lost, and the backup with the most events has most of them):
   ${commandName(`audit --${kind} PATH --file BACKUP`)}
-Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
-service use it:
+Restore it into a new store, and audit that.${newStoreStep()}
   ${onNewStore("restore BACKUP", nameOf)}
   ${onNewStore(`audit --${kind} PATH`, nameOf)}${serveNewStore(nameOf)}`,
   replay: () =>
@@ -62,19 +68,22 @@ Keep the file, and repair a copy of it, which gets the bytes of the log again. T
     `\
 Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
 another flag that selects events, the export is no prefix of the log: use --to there. If there is neither, restore the \
-first events of this one, up to position ${lastSound}:
+first events of this one, up to position ${lastSound}, into a new store.${newStoreStep()}
   ${onNewStore(`restore --to ${lastSound} BACKUP`, nameOf)}
-  ${onNewStore("audit", nameOf)}`,
+  ${onNewStore("audit", nameOf)}${serveNewStore(nameOf)}`,
 };
 
-/** The last step, if one command does it. */
+/** The last step. */
 function serveNewStore(nameOf: Fault["nameOf"]): string {
-  const command = switchCommand(`KV_PATH=${nameOf("restored.sqlite3")}`);
-  return command === undefined ? "" : `\nThen let the service use the new store:\n  ${command}`;
+  const store = newStore(nameOf);
+  const command = switchCommand(store);
+  return command === undefined
+    ? `\nThen ${switchAdvice(store)}.`
+    : `\nThen let the service use the new store:\n  ${command}`;
 }
 
 function onNewStore(command: string, nameOf: Fault["nameOf"]): string {
-  return `KV_PATH=${nameOf("restored.sqlite3")} ${commandName(command)}`;
+  return `${newStore(nameOf)} ${commandName(command)}`;
 }
 
 type Action =

@@ -1,5 +1,11 @@
 import { type Conversion, ConvertedError, ToolError } from "eventstore-less/tools";
-import { commandName, namesOfNewFiles } from "../../src/runtime/words.ts";
+import {
+  commandName,
+  namesOfNewFiles,
+  newStore,
+  newStoreStep,
+  switchAdvice,
+} from "../../src/runtime/words.ts";
 
 /** A line of the log is one JSON object, so it has no bytes before the first brace and after the last one. */
 const KEEP_OBJECTS = "LC_ALL=C grep -o '{.*}'";
@@ -32,10 +38,8 @@ export function adviceOnError(error: unknown): string {
 
 /** An audit of the store alone would find nothing: an older copy is sound, too. */
 function adviceOnOtherLog(): string {
-  const restored = namesOfNewFiles()("restored.sqlite3");
-  return `If the store was set back or redacted on purpose, begin with a new file. Otherwise it has lost events: run ${
-    commandName("audit --file EXPORT")
-  }, and if that is sound, stop the service, run KV_PATH=${restored} ${
-    commandName("restore EXPORT")
-  }, and let the service use that store`;
+  const store = newStore(namesOfNewFiles());
+  return "If the store was set back or redacted on purpose, begin with a new file. Otherwise it has lost events: run " +
+    `${commandName("audit --file EXPORT")}, and if that is sound, stop the service, run ` +
+    `${store} ${commandName("restore EXPORT")}, and ${switchAdvice(store)}${newStoreStep()}`;
 }

@@ -22,7 +22,7 @@ export interface Words {
   lostHead(): string;
   /** Follows "check the copy:". It audits the store in a file. The path is quoted for a shell. */
   auditOf(path: string): string;
-  /** Follows "start it with". It makes a file the store of the service. The path is quoted for a shell. */
+  /** Follows "If it is sound,". It makes a file the store of the service. The path is quoted for a shell. */
   serving(path: string): string;
   /** The setting that names a store; `undefined` if there is none. */
   storeSetting: string | undefined;
@@ -41,9 +41,9 @@ const NEUTRAL: Words = {
   passfile: "settings.passfile",
   lostHead: () =>
     "Stop the service, and run an audit with the value of checkpoint as its checkpoint. If the log does not extend it, " +
-    "restore the newest backup that does",
+    "restore the newest backup that does into a new store, and let the service use that",
   auditOf: (path) => `run an audit of ${path}`,
-  serving: (path) => `${path} as its store`,
+  serving: (path) => `stop the service, and start it with ${path} as its store`,
   storeSetting: undefined,
   databaseSetting: undefined,
 };

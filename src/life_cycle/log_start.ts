@@ -11,7 +11,7 @@ import { APPLICATION } from "../application.ts";
 import { petCount } from "../animals/pet_counts.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
-import { commandName } from "../runtime/words.ts";
+import { commandName, switchAdvice } from "../runtime/words.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 import { VERSION } from "../settings/version.ts";
@@ -102,8 +102,9 @@ function warn({ report }: Service, store: string, state: StoreState, contents: C
     const remedy = "All data is lost when the process ends; set KV_PATH to a file";
     report("warn", "store_in_memory", { remedy });
   } else if (state === "made" || contents.events === 0) {
-    const remedy =
-      "If the store should have data, stop the service and correct KV_PATH or DATABASE_URL";
+    const remedy = `If it should have data, find the right store, and ${
+      switchAdvice("KV_PATH=… or DATABASE_URL=…")
+    }`;
     report("warn", state === "made" ? "store_made" : "store_empty", { store, remedy });
   }
   if (contents.liveKeys > 0) return;

@@ -4,13 +4,15 @@ import { setWords, timeInName, type Words } from "eventstore-less/startup";
 import { commandPrefix } from "this-runtime/command_prefix.ts";
 
 let program: string | undefined;
+let isInDatabase = false;
 
 /**
- * Settles at the start that a program such as `pets` runs the commands; without one, the runtime does. Until then, the
- * messages of the engine name no command.
+ * Settles at the start that a program such as `pets` runs the commands; without one, the runtime does. Also settles whether
+ * the settings name a database. Until then, the messages of the engine name no command.
  */
-export function callCommandsBy(name: string | undefined): void {
+export function callCommandsBy(name: string | undefined, namesDatabase = false): void {
   program = name;
+  isInDatabase = namesDatabase;
   setWords(wordsOfEngine());
 }
 
@@ -33,9 +35,29 @@ export function namesOfNewFiles(now = Date.now()): (name: string) => string {
   return (name) => `${folder}${name.replace(".", `-${time}.`)}`;
 }
 
+/** The new store that an advice makes, of the kind that the operator has, as it precedes a command. */
+export function newStore(nameOf: ReturnType<typeof namesOfNewFiles>): string {
+  return isInDatabase ? "DATABASE_URL='ADDRESS'" : `KV_PATH=${nameOf("restored.sqlite3")}`;
+}
+
+/** What to do before the first command on {@linkcode newStore}, as a sentence with a blank before it; empty for a file. */
+export function newStoreStep(): string {
+  if (!isInDatabase) return "";
+  return " For the new store, make an empty database on the same server (createdb), owned by the role of the service, and " +
+    "write its address for ADDRESS: the present one with another name of the database.";
+}
+
 /** The command that lets the service use a store, such as `KV_PATH=…`; `undefined` without a program that knows its settings. */
 export function switchCommand(store: string): string | undefined {
   return program === undefined ? undefined : `${program} switch ${store}`;
+}
+
+/** How the service gets another store, as a part of a sentence. */
+export function switchAdvice(store: string): string {
+  const command = switchCommand(store);
+  return command === undefined
+    ? `restart the service with ${store}`
+    : `let the service use it: ${command}`;
 }
 
 function wordsOfEngine(): Words {
@@ -51,7 +73,7 @@ function wordsOfEngine(): Words {
     passfile: "PGPASSFILE",
     lostHead: remedyForLostHead,
     auditOf: (path) => `KV_PATH=${path} ${audit}`,
-    serving: (path) => `KV_PATH=${path}`,
+    serving: (path) => switchAdvice(`KV_PATH=${path}`),
     storeSetting: "KV_PATH",
     databaseSetting: "DATABASE_URL",
   };
@@ -61,6 +83,14 @@ function wordsOfEngine(): Words {
 function remedyForLostHead(): string {
   const seen = namesOfNewFiles()("seen.json");
   const audit = commandName(`audit --checkpoint ${seen}`);
-  return `Stop the service, write the value of checkpoint into ${seen}, and run ${audit}. ` +
-    "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
+  return "Stop the service. With the value of checkpoint in place of CHECKPOINT, run " +
+    `echo 'CHECKPOINT' ${intoFile(seen)}, then run ${audit}, and follow its advice. ` +
+    "If it is sound, start the service again";
+}
+
+/** An audit renews its checkpoint, which must belong to the user of the program, not to root, who calls it. */
+function intoFile(path: string): string {
+  return program === undefined
+    ? `> ${path}`
+    : `| install -o animal-store -g animal-store -m 600 /dev/stdin ${path}`;
 }

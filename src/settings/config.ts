@@ -76,7 +76,12 @@ export class ListenError extends Error {
 
 /** Throws `ConfigError`. */
 export function readStoreConfig(): Pick<ServiceConfig, "store"> {
-  return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
+  return { store: namesDatabase() ? readDatabase() : readKvStore() };
+}
+
+/** Whether the settings name a PostgreSQL database. */
+export function namesDatabase(): boolean {
+  return read("DATABASE_URL") !== undefined;
 }
 
 /** The name of the program that runs the commands, such as `pets`; `undefined` if an operator calls them directly. */

@@ -98,7 +98,9 @@ function messages(): Record<string, string> {
     exportLog: olderFormatReason("it has format 2"),
     setting: new OpenStoreError(FILE, "it is a folder").message,
     remote: new OpenStoreError({ kind: "kv_connect", address: "https://a" }, "no").message,
-    rescue: `check the copy: ${auditOf("/srv/a.saved")}; start it with ${serving("/srv/a.saved")}`,
+    rescue: `check the copy: ${auditOf("/srv/a.saved")}. If it is sound, ${
+      serving("/srv/a.saved")
+    }`,
     replay: `run ${replay}`,
     schema: `see ${schema}; see ${grants}`,
     password: `set ${password} or ${passfile}`,
@@ -117,13 +119,14 @@ Deno.test("Without words of an application, each message names what the engine i
       "then restore the export into a new store with this one",
     setting: "Cannot open the store /srv/a (/srv/b): it is a folder",
     remote: "Cannot open the store https://a: no",
-    rescue: "check the copy: run an audit of /srv/a.saved; start it with /srv/a.saved as its store",
+    rescue:
+      "check the copy: run an audit of /srv/a.saved. If it is sound, stop the service, and start it with /srv/a.saved as its store",
     replay: "run a replay",
     schema: "see createSchema(); see grantTo()",
     password: "set settings.password or settings.passfile",
     lostHead:
       "Stop the service, and run an audit with the value of checkpoint as its checkpoint. " +
-      "If the log does not extend it, restore the newest backup that does",
+      "If the log does not extend it, restore the newest backup that does into a new store, and let the service use that",
   });
 });
 
@@ -141,14 +144,15 @@ Deno.test("The animal store gives its words, by which its operators call it", ()
         "(pets log > /var/lib/animal-store/export-TIME.jsonl), then restore the export into a new store with this one",
       setting: "Cannot open the store /srv/a (KV_PATH: /srv/b): it is a folder",
       remote: "Cannot open the store https://a (KV_PATH): no",
-      rescue: "check the copy: KV_PATH=/srv/a.saved pets audit; start it with KV_PATH=/srv/a.saved",
+      rescue:
+        "check the copy: KV_PATH=/srv/a.saved pets audit. If it is sound, let the service use it: pets switch KV_PATH=/srv/a.saved",
       replay: "run pets replay",
       schema: "see pets schema; see pets schema --role",
       password: "set PGPASSWORD or PGPASSFILE",
-      lostHead: "Stop the service, write the value of checkpoint into " +
-        "/var/lib/animal-store/seen-TIME.json, and run pets audit --checkpoint " +
-        "/var/lib/animal-store/seen-TIME.json. If the log does not extend it, restore the newest " +
-        "backup that does: with --file BACKUP, the audit exits with 0",
+      lostHead: "Stop the service. With the value of checkpoint in place of CHECKPOINT, run " +
+        "echo 'CHECKPOINT' | install -o animal-store -g animal-store -m 600 /dev/stdin " +
+        "/var/lib/animal-store/seen-TIME.json, then run pets audit --checkpoint " +
+        "/var/lib/animal-store/seen-TIME.json, and follow its advice. If it is sound, start the service again",
     });
   } finally {
     setWords({});

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { systemRuntime } from "eventstore-less/startup";
 import { LOG_PREFIX } from "../../src/eventstore_less/keyspace.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
@@ -32,8 +32,8 @@ testNeeding(POSTGRES.need)(
         assertEquals(code, 1);
         const successor = server().url(await server().createDatabase());
         const [advice] = Object.values<string>(JSON.parse(stdout).advice);
-        // As the advice says.
-        const followed = advice.replaceAll(/KV_PATH=\S+/g, `DATABASE_URL=${successor}`);
+        assert(!advice.includes("KV_PATH"), advice);
+        const followed = advice.replaceAll("ADDRESS", successor);
         const output = await followAdvice(followed, project, address);
         assertEquals(output.match(/^(Sound|Not sound): .* events/gm), [
           `Sound: ${EVENTS} events`,

@@ -164,7 +164,10 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
     await expectTask(["audit"], { kvPath });
 
     const seen = `${folder}/seen.json`;
-    assertMatch(String(logged.remedy), /deno task audit --checkpoint seen-\d{8}-\d{6}\.json\./);
+    assertMatch(
+      String(logged.remedy),
+      /deno task audit --checkpoint seen-\d{8}-\d{6}\.json, and follow its advice/,
+    );
     await Deno.writeTextFile(seen, JSON.stringify(logged.checkpoint));
     const audit = ["audit", "--checkpoint", seen];
     const { code, stdout } = await runTask(audit, { kvPath });

@@ -150,14 +150,14 @@ test("backup refuses, with one line and without a change, a file that is not of 
   const otherLog =
     "one was altered. Keep the file. If the store was set back or redacted on purpose, begin with a new " +
     "file. Otherwise it has lost events: run deno task audit --file EXPORT, and if that is sound, stop the service, " +
-    "run KV_PATH=restored-TIME.sqlite3 deno task restore EXPORT, and let the service use that store";
+    "run KV_PATH=restored-TIME.sqlite3 deno task restore EXPORT, and restart the service with KV_PATH=restored-TIME.sqlite3";
   const contents: [content: string, advice: string][] = [
     [log.replace("\n", "\r\n"), `changed the file. Keep the file, and repair a copy: ${repaired}`],
     [log.replace('"test"', '"best"'), otherLog],
   ];
   for (const [content, advice] of contents) {
     await Deno.writeTextFile(file, content);
-    const words = RegExp.escape(advice).replace("TIME", "\\d{8}\\-\\d{6}");
+    const words = RegExp.escape(advice).replaceAll("TIME", "\\d{8}\\-\\d{6}");
     await expectTaskFails(1, RegExp(`^error: .* ${words}\n$`), ["backup", file], temp);
     assertEquals(await Deno.readTextFile(file), content);
   }

@@ -72,6 +72,7 @@ export function movedTo(folder: string, script: string): string {
     .replaceAll(/\/(etc|opt)\/(?=animal-store|systemd)/g, `${folder}/$1/`)
     .replaceAll("/var/lib/animal-store", `${folder}/data`)
     .replaceAll("/usr/local", folder)
+    .replaceAll("-o animal-store -g animal-store ", "")
     .replace("case $(id -un) in", "case root in")
     .replace(/as="setpriv .*"/, "as=");
 }

@@ -1,9 +1,13 @@
-/** The advice of the manuals and of an audit works word for word with `pets`. */
+/** The advice of the manuals, of an audit, of a backup and of lines of the log works word for word with `pets`. */
 
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
+import { cutOff } from "../../support/cut_off.ts";
+import { changeFile } from "../../support/sample_file.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { useRealStore } from "../../support/real_store.ts";
+import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 import { Installation, movedTo } from "./installation.ts";
 
@@ -152,5 +156,99 @@ test("Erase personal data, with pets, twice in a row: the new store has no name 
       const pets = await (await client.send("/v1/pets")).json();
       const names = pets.map(({ name }: { name: string }) => name);
       assertEquals(names, [...Array(time).fill("(removed)"), "Rex"]);
+    }
+  }));
+
+/** The line of an event that the service has logged for the `count`th time. */
+async function loggedLine(event: string, count: number, { folder }: Installation) {
+  const found = async () => {
+    const lines = (await Deno.readTextFile(`${folder}/log`)).split("\n");
+    return lines.filter((line) => line.includes(`"event":"${event}"`));
+  };
+  await until(async () => (await found()).length >= count);
+  return JSON.parse((await found())[count - 1]);
+}
+
+/** The commands in the sentences of an advice. */
+function commandsIn(advice: string, { folder }: Installation): string[] {
+  const found = advice.matchAll(/(?:echo|(?:KV_PATH=\S+ )?pets) .*?(?=[.,;]? *$|[.,;] )/g);
+  return Array.from(found, ([command]) => movedTo(folder, command));
+}
+
+/** Puts an older state of the store back, which lacks the last event. */
+async function setBack(store: string): Promise<void> {
+  await changeFile(store, await useRealStore(store, (it) => cutOff(it.store)));
+}
+
+test("The remedy of store_file_lost, with pets, twice in a row: the service continues on the copy with all animals", () =>
+  withService(async ({ installation, client }) => {
+    let store = `${installation.folder}/data/pets.sqlite3`;
+    for (const time of TWICE) {
+      await client.add({ name: "Rex", categoryId: 1 });
+      await installation.expect(`rm ${store}*`);
+      const { remedy, saveCommand } = await loggedLine("store_file_lost", time, installation);
+      await installation.expect(saveCommand);
+      const commands = commandsIn(remedy, installation);
+      assertEquals(commands.map((command) => /pets (\w+)/.exec(command)?.[1]), ["audit", "switch"]);
+      const { said } = await runAll(installation, commands);
+      assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2, said);
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+      [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
+      assert(store.includes(".saved-"), store);
+    }
+  }));
+
+test("The remedy of head_lost, with pets, twice in a row: the service continues on the backup with all animals", () =>
+  withService(async ({ installation, client }) => {
+    const { folder } = installation;
+    const backup = `${folder}/data-backup/log.jsonl`;
+    let store = `${folder}/data/pets.sqlite3`;
+    for (const time of TWICE) {
+      await client.add({ name: "Rex", categoryId: 1 });
+      await installation.expect(`pets backup ${backup}`);
+      await setBack(store);
+      assertEquals((await client.send("/v1/pets")).status, 503);
+      const { remedy, checkpoint } = await loggedLine("head_lost", time, installation);
+      await installation.expect("systemctl stop animal-store");
+      const commands = commandsIn(remedy, installation);
+      const [write, audit] = commands;
+      assertEquals(commands.length, 2, remedy);
+      await installation.expect(write.replace("CHECKPOINT", JSON.stringify(checkpoint)));
+      const { code, stdout: report } = await installation.run(audit);
+      assertEquals(code, 1, report);
+      const [, seen] = /--checkpoint (\S+)/.exec(audit)!;
+      const advised = report.split("\n").filter((line) => line.startsWith("  "))
+        .map((line) =>
+          movedTo(folder, line.replace("PATH ", `${seen} `).replace("BACKUP", backup))
+        );
+      const { said } = await runAll(installation, advised);
+      assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 3, said);
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+      [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
+    }
+  }));
+
+test("The advice of a backup that has events that the store lacks, with pets, twice in a row: the service continues with all of them", () =>
+  withService(async ({ installation, client }) => {
+    const backup = `${installation.folder}/data-backup/log.jsonl`;
+    let store = `${installation.folder}/data/pets.sqlite3`;
+    for (const time of TWICE) {
+      await client.add({ name: "Rex", categoryId: 1 });
+      await installation.expect(`pets backup ${backup}`);
+      await installation.expect("systemctl stop animal-store");
+      await setBack(store);
+      await installation.expect("systemctl start animal-store");
+      const { code, stderr } = await installation.run(`pets backup ${backup}`);
+      assertEquals(code, 1, stderr);
+      const commands = commandsIn(stderr.trimEnd(), installation)
+        .map((command) => command.replace("EXPORT", backup));
+      const names = commands.map((command) => /pets (\w+)/.exec(command)?.[1]);
+      assertEquals(names, ["audit", "restore", "switch"], stderr);
+      await installation.expect("systemctl stop animal-store");
+      const { said } = await runAll(installation, commands);
+      assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2, said);
+      await installation.expect("systemctl start animal-store");
+      assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
+      [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
     }
   }));

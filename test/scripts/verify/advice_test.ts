@@ -1,19 +1,14 @@
-import { sha256Hex } from "eventstore-less/parts";
 import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
-import {
-  HEAD_KEY,
-  LOG_PREFIX,
-  logKey,
-  projectionKey,
-} from "../../../src/eventstore_less/keyspace.ts";
-import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
+import { HEAD_KEY, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import type { FaultKind } from "../../../src/eventstore_less/tools/verify/findings.ts";
 import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { cutOff } from "../../support/cut_off.ts";
 import { BASH } from "../run_redirected.ts";
 import { followAdvice } from "../../support/follow_advice.ts";
 import { useRealStore } from "../../support/real_store.ts";
@@ -100,14 +95,14 @@ const CASES: FaultCase[] = [
   {
     name: "log that was cut off",
     kind: "checkpoint",
-    change: cutOff,
+    change: ({ store }) => cutOff(store),
     args: ["--checkpoint", "PATH"],
     backup: all,
   },
   {
     name: "log that was cut off after it was published",
     kind: "published",
-    change: cutOff,
+    change: ({ store }) => cutOff(store),
     args: ["--published", "PATH"],
     backup: all,
   },
@@ -224,16 +219,6 @@ async function recover(
   assertEquals((await fetch(`${service.address}/readyz`)).status, 200, name);
   assertEquals(await service.stop(), 0);
   return served;
-}
-
-/** Removes the last record of the log, and puts the head before it back. */
-async function cutOff({ store, lines }: Sample): Promise<Mutation[]> {
-  const { head } = await readHead(APPLICATION, store);
-  const records = { limit: 2, reverse: true };
-  const [last, { key }] = await store.list({ prefix: LOG_PREFIX }, records);
-  const position = key[1] as number;
-  const older = { ...head, position, lastHash: sha256Hex(lines[position - 1]) };
-  return [{ type: "delete", key: last.key }, set(HEAD_KEY, encodeHead(APPLICATION, older))];
 }
 
 /** Removes a pet, alters another one, lets a third one expire, and adds one that no event adds. */

@@ -177,8 +177,7 @@ function lostRemedy(copy: string): string {
   return "If the file was moved, move it back. Otherwise, before the service stops, paste saveCommand into a shell, as root or " +
     `as the user of the service. If it succeeds, check the copy: ${
       words().auditOf(saved)
-    }. If it is sound, stop the service, and start it ` +
-    `with ${words().serving(saved)}`;
+    }. If it is sound, ${words().serving(saved)}`;
 }
 
 /**
