@@ -48,6 +48,7 @@ const READ_ONLY =
 /** Why the file of a store at a path cannot be written, if an error of SQLite says so. */
 export function writeFaultOf(error: unknown, path?: string): WriteFaultError | undefined {
   if (isWriteFault(error)) return error;
+  if (isBeyondEnd(error)) return undefined;
   const { message } = error as Error;
   // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
   if (message === "database or disk is full") return fullError(path);
@@ -71,9 +72,20 @@ const DAMAGES =
 /** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE_CODES = [11, 26];
 
+/** SQLite's extended result code SQLITE_IOERR_SHORT_READ, which it otherwise calls a failure of the disk. */
+const SHORT_READ = 522;
+
+/** Whether SQLite has found the end of the file before a page that the file must have. */
+function isBeyondEnd(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === SHORT_READ;
+}
+
 /** The damage of the store's file that an error of SQLite shows; `undefined` if it shows none. */
 export function damageOf(error: unknown): StoreDamagedError | undefined {
   if (error instanceof StoreDamagedError) return error;
+  if (isBeyondEnd(error)) {
+    return new StoreDamagedError("a page is beyond the end of the file, which was cut");
+  }
   const { errcode = 0, message } = error as Error & { errcode?: number };
   const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
   return isDamage ? new StoreDamagedError(message) : undefined;

@@ -91,3 +91,14 @@ Deno.test("a read of a KvStore and a SqliteStore rejects with an error that spea
     }
   }
 });
+
+Deno.test("a read beyond the end of a file that was cut is damage of the file, not of the disk", async () => {
+  const cut = Object.assign(new Error("disk I/O error"), { errcode: 522 });
+  using reader = Object.assign(new SqliteReader(":memory:"), { get: () => Promise.reject(cut) });
+  const commit = () => Promise.reject(cut);
+  const store = new SqliteStore(reader, { commit, close() {} });
+  for (const call of [() => store.get(HEAD_KEY), () => store.commit(WRITE_PROBE)]) {
+    const error = await assertRejects(call, StoreDamagedError);
+    assertEquals(error.reason, "a page is beyond the end of the file, which was cut");
+  }
+});
