@@ -6,7 +6,7 @@
 import process from "node:process";
 import { COULD_NOT_RUN } from "../src/life_cycle/exit.ts";
 import { callCommandsBy } from "../src/runtime/words.ts";
-import { namesDatabase, readCaller } from "../src/settings/config.ts";
+import { databaseUrl, readCaller } from "../src/settings/config.ts";
 import { parseArguments, type TableCommand } from "./cli/table_entry.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -18,7 +18,7 @@ const QUESTIONS = ["--help", "-h", "--version"];
 
 // Node warns that some of its modules are experimental, which is of no use to an operator.
 process.removeAllListeners("warning");
-callCommandsBy(readCaller(), namesDatabase());
+callCommandsBy(readCaller(), databaseUrl());
 await main(process.argv.slice(2));
 
 async function main([name = "--help", ...args]: string[]): Promise<void> {

@@ -2,11 +2,11 @@
 
 import { locateStore } from "eventstore-less/startup";
 import { callCommandsBy } from "./runtime/words.ts";
-import { namesDatabase, readCaller, readServiceConfig } from "./settings/config.ts";
+import { databaseUrl, readCaller, readServiceConfig } from "./settings/config.ts";
 import { runProgram } from "./life_cycle/run_program.ts";
 import { serve } from "./life_cycle/serve.ts";
 
-callCommandsBy(readCaller(), namesDatabase());
+callCommandsBy(readCaller(), databaseUrl());
 await runProgram(async () => {
   const config = readServiceConfig();
   await serve({ ...config, store: locateStore(config.store) });

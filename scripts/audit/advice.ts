@@ -1,54 +1,71 @@
 /** The advice for each kind of fault that an audit finds. */
 
-import type { AuditReport, FaultKind, NoteKind } from "eventstore-less/tools";
+import { type AuditReport, type FaultKind, type NoteKind, shellWord } from "eventstore-less/tools";
 import {
   commandName,
+  makeStoreCommand,
   namesOfNewFiles,
   newStore,
-  newStoreStep,
   switchAdvice,
   switchCommand,
 } from "../../src/runtime/words.ts";
 import { repairCommand } from "../cli/advice_on_error.ts";
 
+/** What an operator has named, for the commands of an advice. In place of what is not known, they have a word in capitals. */
+export interface AdviceContext {
+  isExport: boolean;
+  /** The path of the store, if it is a file. */
+  store?: string;
+  /** The export that is audited, or the last known backup of the store. */
+  backup?: string;
+  /** The argument of `--checkpoint`. */
+  checkpoint?: string;
+  /** The argument of `--published`. */
+  published?: string;
+}
+
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
 interface Fault {
   kind: string;
   lastSound: number;
+  /** The path of the store, if it is a file. */
+  store: string | undefined;
+  /** The export or backup: its path, or the word BACKUP. */
+  backup: string;
+  /** The argument of the audit with which the log is compared, or the word PATH. */
+  path: string;
   /** Names the new files of the advice. */
   nameOf(file: string): string;
 }
 
-/**
- * The actions that an audit advises. A line that begins with two spaces is a command. The operator replaces BACKUP, and
- * PATH by the argument of the audit.
- */
+/** The actions that an audit advises. A line that begins with two spaces is a command. */
 const ACTIONS: Record<Action, (fault: Fault) => string> = {
   upgrade: () =>
     "Upgrade the program, then audit again: the newer lines may also explain other faults.",
-  recover: ({ nameOf }) =>
+  recover: ({ store, backup, nameOf }) =>
     `\
-Stop the service, and keep a copy of all files of the store. Copy the newest backup, and let the copy continue with \
+Stop the service${keepStore(store, nameOf)}\
+Copy the newest backup, and let the copy continue with \
 every line that the damaged store still gives (without a backup, leave out the first command):
-  cp -p BACKUP ${nameOf("recovered.jsonl")}
+  cp -p ${backup} ${nameOf("recovered.jsonl")}
   ${commandName(`backup ${nameOf("recovered.jsonl")}`)}
 It says at which position the copy ends, and exits with 1 if it met a fault. Check the copy, restore it into a new store, and \
-audit that.${newStoreStep()}
+audit that:
   ${commandName(`audit --file ${nameOf("recovered.jsonl")}`)}
-  ${onNewStore(`restore ${nameOf("recovered.jsonl")}`, nameOf)}
-  ${onNewStore("audit", nameOf)}
+${onNewStore([`restore ${nameOf("recovered.jsonl")}`, "audit"], nameOf)}
 If the backup met a fault, lines after a gap may be readable. They cannot be restored, because they do not continue the \
 lines before the gap. Keep them as evidence of what was acknowledged, with all others that can be read:
-  ${commandName("log --recover")} > ${nameOf("evidence.jsonl")}${serveNewStore(nameOf)}`,
-  evidence: ({ kind, nameOf }) =>
+  (umask 077; ${commandName("log --recover")} > ${nameOf("evidence.jsonl")})${
+      serveNewStore(nameOf)
+    }`,
+  evidence: ({ kind, backup, path, nameOf }) =>
     `\
 Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \
-another log. Keep the store, the backups and PATH as evidence. Find the newest backup with which this audit exits with 0 \
+another log. Keep the store, the backups and ${path} as evidence. Find the newest backup with which this audit exits with 0 \
 (if there is none, acknowledged events are lost, and the backup with the most events has most of them):
-  ${commandName(`audit --${kind} PATH --file BACKUP`)}
-Restore it into a new store, and audit that.${newStoreStep()}
-  ${onNewStore("restore BACKUP", nameOf)}
-  ${onNewStore(`audit --${kind} PATH`, nameOf)}${serveNewStore(nameOf)}`,
+  ${commandName(`audit --${kind} ${path} --file ${backup}`)}
+Restore it into a new store, and audit that:
+${onNewStore([`restore ${backup}`, `audit --${kind} ${path}`], nameOf)}${serveNewStore(nameOf)}`,
   replay: () =>
     `\
 Write all records again from the log, then audit again:
@@ -59,19 +76,26 @@ Write all records again from the log, then audit again:
 Make the export again from the store, or use an older one:
   ${commandName("log")} > ${nameOf("export.jsonl")}
   ${commandName("audit --file -")} < ${nameOf("export.jsonl")}`,
-  repair: ({ kind, nameOf }) =>
+  repair: ({ kind, backup, nameOf }) =>
     `\
 Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
-  ${repairCommand(kind as "converted" | "utf16", "BACKUP", nameOf("repaired.jsonl"))}
+  ${repairCommand(kind as "converted" | "utf16", backup, nameOf("repaired.jsonl"))}
   ${commandName("audit --file -")} < ${nameOf("repaired.jsonl")}`,
-  cut: ({ lastSound, nameOf }) =>
+  cut: ({ lastSound, backup, nameOf }) =>
     `\
 Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
 another flag that selects events, the export is no prefix of the log: use --to there. If there is neither, restore the \
-first events of this one, up to position ${lastSound}, into a new store.${newStoreStep()}
-  ${onNewStore(`restore --to ${lastSound} BACKUP`, nameOf)}
-  ${onNewStore("audit", nameOf)}${serveNewStore(nameOf)}`,
+first events of this one, up to position ${lastSound}, into a new store:
+${onNewStore([`restore --to ${lastSound} ${backup}`, "audit"], nameOf)}${serveNewStore(nameOf)}`,
 };
+
+/** How the damaged store is kept, as the end of a sentence. The steps after it write nothing to a database. */
+function keepStore(store: string | undefined, nameOf: Fault["nameOf"]): string {
+  if (store === undefined) return ", and keep the damaged database. ";
+  const folder = nameOf("damaged.store");
+  const copy = `mkdir ${folder} && cp -p ${shellWord(store)}* ${folder}`;
+  return `, and keep a copy of all files of the store:\n  ${copy}\n`;
+}
 
 /** The last step. */
 function serveNewStore(nameOf: Fault["nameOf"]): string {
@@ -82,8 +106,11 @@ function serveNewStore(nameOf: Fault["nameOf"]): string {
     : `\nThen let the service use the new store:\n  ${command}`;
 }
 
-function onNewStore(command: string, nameOf: Fault["nameOf"]): string {
-  return `${newStore(nameOf)} ${commandName(command)}`;
+/** The lines of commands on a new store. A database is made first. */
+function onNewStore(commands: string[], nameOf: Fault["nameOf"]): string {
+  const made = makeStoreCommand(nameOf);
+  const lines = commands.map((command) => `  ${newStore(nameOf)} ${commandName(command)}`);
+  return [...(made === undefined ? [] : [`  ${made}`]), ...lines].join("\n");
 }
 
 type Action =
@@ -118,16 +145,28 @@ const ACTION_OF = {
 /** The advice for each kind of fault in a report, the most urgent first. */
 export function adviceOf(
   { counts, lastSound }: Pick<AuditReport, "counts" | "lastSound">,
-  isExport: boolean,
+  context: AdviceContext,
 ): Partial<Record<FaultKind, string>> {
   const kinds = (Object.keys(ACTION_OF) as FaultKind[]).filter((kind) => counts[kind]);
-  return Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]));
+  return Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, context)]));
 }
 
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
-export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
+export function adviceFor(
+  kind: FaultKind,
+  lastSound: number,
+  { isExport, store, backup = "BACKUP", ...paths }: AdviceContext,
+): string {
   const action = isExport && kind === "line" ? actionForLine(lastSound) : ACTION_OF[kind];
-  return ACTIONS[action]({ kind, lastSound, nameOf: namesOfNewFiles() });
+  const path = (kind === "published" ? paths.published : paths.checkpoint) ?? "PATH";
+  return ACTIONS[action]({
+    kind,
+    lastSound,
+    store,
+    backup: shellWord(backup),
+    path: shellWord(path),
+    nameOf: namesOfNewFiles(),
+  });
 }
 
 /** For an export with a bad line. */

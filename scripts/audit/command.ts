@@ -1,12 +1,15 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
 import { APPLICATION } from "../../src/application.ts";
-import { reasonOf } from "eventstore-less/startup";
+import { reasonOf, type StoreLocation } from "eventstore-less/startup";
 import {
   audit,
   AuditCheckpoint,
+  type AuditReport,
   openPublished,
+  openToRead,
   type PublishedLog,
+  readLastRuns,
   realPath,
   replaceableAt,
   replaceFile,
@@ -20,6 +23,7 @@ import { formatCounted } from "../cli/format.ts";
 import { exportAt } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { EXIT, operatorCommand, print } from "../cli/run_command.ts";
+import type { AdviceContext } from "./advice.ts";
 import { describeReport, reportInJson } from "./describe_report.ts";
 
 const showAuditing = progressOf("Auditing", "events");
@@ -54,9 +58,15 @@ export const command = operatorCommand<Flags>({
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
+    const context: AdviceContext = {
+      isExport,
+      checkpoint: name,
+      published: folder,
+      ...(isExport ? { backup: file === "-" ? undefined : file } : await contextOfStore(report)),
+    };
     const text = json
-      ? reportInJson(report, isExport)
-      : describeReport(report, { isExport, extended });
+      ? reportInJson(report, context)
+      : describeReport(report, { ...context, extended });
     await print(escapeInvisible(text));
     if (report.faults.length > 0) return EXIT.refused;
     if (report.unfinished !== undefined) return EXIT.noResult;
@@ -66,6 +76,23 @@ export const command = operatorCommand<Flags>({
     }
   },
 });
+
+/** What an advice on the configured store names: its file, and its last backup, if its record can be read. */
+async function contextOfStore(
+  { sound }: AuditReport,
+): Promise<Pick<AdviceContext, "store" | "backup">> {
+  if (sound) return {};
+  const location = configuredStore();
+  return {
+    store: location.kind === "file" ? location.path : undefined,
+    backup: await lastBackup(location).catch(() => undefined),
+  };
+}
+
+async function lastBackup(location: StoreLocation): Promise<string | undefined> {
+  using reader = await openToRead({ application: APPLICATION, location });
+  return (await readLastRuns(reader.store)).backup?.file;
+}
 
 /** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */
 function openFolder(folder: string): PublishedLog {

@@ -1,17 +1,16 @@
 import type { AuditReport } from "eventstore-less/tools";
 import { formatCount, formatCounted } from "../cli/format.ts";
-import { adviceOf, noteAdviceOf } from "./advice.ts";
+import { type AdviceContext, adviceOf, noteAdviceOf } from "./advice.ts";
 
 /** The subject of a report: a store or an export, and sentences about what a sound log extends. */
-export interface ReportContext {
-  isExport: boolean;
+export interface ReportContext extends AdviceContext {
   extended: readonly string[];
 }
 
 /** The report in words, for an operator. */
 export function describeReport(
   report: AuditReport,
-  { isExport, extended }: ReportContext,
+  { extended, ...context }: ReportContext,
 ): string {
   const { sound, unfinished, position, summary, hash, counts, faults, firstBadPosition } = report;
   const noted = describeNotes(report);
@@ -29,13 +28,13 @@ export function describeReport(
     ...faults.map(({ message }) => `- ${message}`),
     ...(more > 0 ? [`- and ${formatCount(more)} more`] : []),
     ...(unfinished === undefined ? [] : [`${unfinished}.`]),
-    `Next: ${Object.values(adviceOf(report, isExport))[0]}`,
+    `Next: ${Object.values(adviceOf(report, context))[0]}`,
     ...noted,
   ].join("\n");
 }
 
 /** The report and all advice, as one JSON object. */
-export function reportInJson(report: AuditReport, isExport: boolean): string {
+export function reportInJson(report: AuditReport, context: AdviceContext): string {
   const { sound, unfinished, position, hash, counts, firstBadPosition, summary } = report;
   const { faults, notes, noteCounts } = report;
   return JSON.stringify({
@@ -44,7 +43,7 @@ export function reportInJson(report: AuditReport, isExport: boolean): string {
     position,
     hash,
     counts,
-    advice: adviceOf(report, isExport),
+    advice: adviceOf(report, context),
     firstBadPosition,
     faults,
     notes,

@@ -7,10 +7,13 @@ import {
   type BackupReport,
   IncompleteBackupError,
   realPath,
+  ToolError,
 } from "eventstore-less/tools";
 import { APPLICATION } from "../../src/application.ts";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
+import { commandName } from "../../src/runtime/words.ts";
+import { adviceOnError } from "../cli/advice_on_error.ts";
 import { configuredStore } from "../cli/configured_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { sayReachable } from "../cli/log_source.ts";
@@ -44,6 +47,7 @@ export const command = operatorCommand<Flags>({
     return `${how}. ${state}. Run the same command again to continue.`;
   },
   endsBySignal: () => isFollowing,
+  adviceOn: (error) => isInUse(error) ? adviceOnUse() : adviceOnError(error, path),
   fileName: () => path,
   async run({ after, follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
@@ -71,6 +75,17 @@ export const command = operatorCommand<Flags>({
     }
   },
 });
+
+function isInUse(error: unknown): boolean {
+  return error instanceof ToolError && error.code === "file_in_use";
+}
+
+function adviceOnUse(): string {
+  return `. If that is ${
+    commandName("backup --follow")
+  }, the file is up to date: continue with the next step. ` +
+    "Otherwise, run the same command again when that process has ended";
+}
 
 async function onProgress(progress: BackupProgress): Promise<void> {
   end = progress.position;

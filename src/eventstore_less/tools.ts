@@ -30,7 +30,7 @@ export {
   type ExportReport,
 } from "./tools/export_log.ts";
 export { type FollowDeps, followLog, type FollowRange } from "./tools/follow_log.ts";
-export type { AuditRun, BackupRun } from "./tools/last_runs.ts";
+export { type AuditRun, type BackupRun, type LastRuns, readLastRuns } from "./tools/last_runs.ts";
 export { type OpenedToRead, openToRead } from "./tools/open_to_read.ts";
 export { openPublished, type Proof, prove } from "./tools/prove.ts";
 export { publish, type PublishOptions, type PublishReport } from "./tools/publish.ts";

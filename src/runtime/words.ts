@@ -1,18 +1,22 @@
 /** How operators call the commands of this program. Every text that advises a command gets its words from here. */
 
 import { setWords, timeInName, type Words } from "eventstore-less/startup";
+import { newDatabase } from "./new_database.ts";
 import { commandPrefix } from "this-runtime/command_prefix.ts";
 
+/** Names a new file of an advice. */
+type NameOf = (name: string) => string;
+
 let program: string | undefined;
-let isInDatabase = false;
+let database: string | undefined;
 
 /**
- * Settles at the start that a program such as `pets` runs the commands; without one, the runtime does. Also settles whether
- * the settings name a database. Until then, the messages of the engine name no command.
+ * Settles at the start that a program such as `pets` runs the commands; without one, the runtime does. Also settles the
+ * address of the database that the settings name. Until then, the messages of the engine name no command.
  */
-export function callCommandsBy(name: string | undefined, namesDatabase = false): void {
+export function callCommandsBy(name: string | undefined, databaseUrl?: string): void {
   program = name;
-  isInDatabase = namesDatabase;
+  database = databaseUrl;
   setWords(wordsOfEngine());
 }
 
@@ -29,22 +33,29 @@ export function commandName(command: string): string {
  * `restored-20261129-113802.sqlite3`. With the time in it, a file is never one of an earlier advice, which may be the store
  * or the backup by now. The user of `pets` may write into this folder.
  */
-export function namesOfNewFiles(now = Date.now()): (name: string) => string {
+export function namesOfNewFiles(now = Date.now()): NameOf {
   const folder = program === undefined ? "" : "/var/lib/animal-store/";
   const time = timeInName(now);
   return (name) => `${folder}${name.replace(".", `-${time}.`)}`;
 }
 
 /** The new store that an advice makes, of the kind that the operator has, as it precedes a command. */
-export function newStore(nameOf: ReturnType<typeof namesOfNewFiles>): string {
-  return isInDatabase ? "DATABASE_URL='ADDRESS'" : `KV_PATH=${nameOf("restored.sqlite3")}`;
+export function newStore(nameOf: NameOf): string {
+  return database === undefined
+    ? `KV_PATH=${nameOf("restored.sqlite3")}`
+    : `DATABASE_URL='${newDatabase(database, databaseNameIn(nameOf)).address}'`;
 }
 
-/** What to do before the first command on {@linkcode newStore}, as a sentence with a blank before it; empty for a file. */
-export function newStoreStep(): string {
-  if (!isInDatabase) return "";
-  return " For the new store, make an empty database on the same server (createdb), owned by the role of the service, and " +
-    "write its address for ADDRESS: the present one with another name of the database.";
+/** The command that makes {@linkcode newStore} before it is restored; `undefined` for a file. */
+export function makeStoreCommand(nameOf: NameOf): string | undefined {
+  if (database === undefined) return undefined;
+  const role = program === undefined ? "$(id -un)" : "animal-store";
+  return newDatabase(database, databaseNameIn(nameOf), role).command;
+}
+
+/** The time in the name of a file is also in that of a database. */
+function databaseNameIn(nameOf: NameOf): string {
+  return /restored-\d+-\d+/.exec(nameOf("restored.sqlite3"))![0].replaceAll("-", "_");
 }
 
 /** The command that lets the service use a store, such as `KV_PATH=…`; `undefined` without a program that knows its settings. */

@@ -76,12 +76,12 @@ export class ListenError extends Error {
 
 /** Throws `ConfigError`. */
 export function readStoreConfig(): Pick<ServiceConfig, "store"> {
-  return { store: namesDatabase() ? readDatabase() : readKvStore() };
+  return { store: databaseUrl() === undefined ? readKvStore() : readDatabase() };
 }
 
-/** Whether the settings name a PostgreSQL database. */
-export function namesDatabase(): boolean {
-  return read("DATABASE_URL") !== undefined;
+/** The address of the PostgreSQL database that the settings name, if they name one. */
+export function databaseUrl(): string | undefined {
+  return read("DATABASE_URL");
 }
 
 /** The name of the program that runs the commands, such as `pets`; `undefined` if an operator calls them directly. */

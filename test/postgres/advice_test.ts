@@ -3,7 +3,7 @@ import { systemRuntime } from "eventstore-less/startup";
 import { LOG_PREFIX } from "../../src/eventstore_less/keyspace.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { followAdvice } from "../support/follow_advice.ts";
-import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { POSTGRES, programFolder, serverOfFile } from "../support/postgres_server.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { expectTask, runTask } from "../support/run_task.ts";
 import { sampleLog } from "../support/sample_log.ts";
@@ -30,10 +30,14 @@ testNeeding(POSTGRES.need)(
         await useRealStore(address, ({ store }) => loseLastRecord(store));
         const { code, stdout } = await runTask(["audit", "--json"], options);
         assertEquals(code, 1);
-        const successor = server().url(await server().createDatabase());
         const [advice] = Object.values<string>(JSON.parse(stdout).advice);
         assert(!advice.includes("KV_PATH"), advice);
-        const followed = advice.replaceAll("ADDRESS", successor);
+        // The role of the test is the administrator, too.
+        const [, credentials, password] = /\/\/(.*?:(.*?)@)/.exec(address)!;
+        const followed = `  export PATH="${programFolder()}:$PATH"\n${advice}`
+          .replaceAll(":PASSWORD@", `:${password}@`)
+          .replace("ADMINISTRATOR@", credentials);
+        const [, successor] = /^ {2}DATABASE_URL='(.*?)'/m.exec(followed)!;
         const output = await followAdvice(followed, project, address);
         assertEquals(output.match(/^(Sound|Not sound): .* events/gm), [
           `Sound: ${EVENTS} events`,

@@ -218,7 +218,7 @@ test(
       const { counts, advice } = JSON.parse(stdout);
       assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
       const [[urgent, text]] = Object.entries<string>(advice);
-      assertEquals([urgent, text], ["newer_line", adviceFor("newer_line", 0)]);
+      assertEquals([urgent, text], ["newer_line", adviceFor("newer_line", 0, { isExport: true })]);
     }
     assertEquals(await expectTask(["log", "--recover"], { kvPath }), `${lines.join("\n")}\n`);
   },

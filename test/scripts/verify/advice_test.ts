@@ -202,7 +202,7 @@ async function recover(
   assertEquals([code, urgent], [1, kind], name);
   const names = advice.matchAll(/[\w/-]+\.(?:jsonl|sqlite3)/g);
   for (const [file] of names) assert(!namesIn(project).includes(file), `${file} is there`);
-  const followed = text === undefined ? advice.replace(/^ {2}cp .*\n/m, "") : advice;
+  const followed = text === undefined ? advice.replace(/^ {2}cp -p BACKUP .*\n/m, "") : advice;
   const output = await followAdvice(followed, project, kvPath);
   const audits = advice.split("\n").filter((line) => /^ {2}.*audit/.test(line));
   const verdicts = output.match(/^(?:Not s|S)ound: \d+ events/gm) ?? [];

@@ -103,7 +103,7 @@ Deno.test("audit() and auditLines() tell lines of a newer version from altered o
   const fault = { kind: "newer_line" as const, position: 15, message };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
-  assertMatch(adviceOf(report, true).newer_line!, /^Upgrade the program/);
+  assertMatch(adviceOf(report, { isExport: true }).newer_line!, /^Upgrade the program/);
   using sample = await openSampleStore(30);
   await putLines(sample.store, lines);
   assertEquals((await audit(sample)).faults[0], fault);

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import PgClient from "pg/lib/client.js";
+import { shellWord } from "../../runtime/shell_word.ts";
 import { words } from "../../words.ts";
 import { StoreAwayError, StoreError, StoreRefusedError } from "../store_errors.ts";
 import { type Client, Connection, isServerError } from "./connection.ts";
@@ -104,7 +105,12 @@ function connectError(error: unknown, { database, user }: PostgresSettings): Sto
   if (error instanceof StoreError) return error;
   const { message } = error as Error;
   const code = isServerError(error) ? error.code : undefined;
-  if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
+  if (code === "3D000") {
+    const make = `createdb --owner ${shellWord(user)} ${shellWord(database)}`;
+    return new StoreRefusedError(
+      `there is no database ${database}; make it as an administrator of the server: ${make}`,
+    );
+  }
   if (code === "28P01") {
     return new StoreRefusedError(`it refuses the password of the role ${user}`);
   }
