@@ -37,7 +37,7 @@ testNeeding(COMMANDS)(
     assertMatch(await run("--subject pets/1"), / PetCreated +pets\/1 +[0-9A-Z]{26} "test" \{/);
 
     await Deno.mkdir(`${temp.folder}-backup`);
-    const moved = await run("KV_PATH=copy.sqlite3");
+    const moved = await run("moved-$now");
     assertEquals(moved.match(/^Sound: 3 events, 2 pets\.$/gm)?.length, 3);
     assertMatch(moved, /^The log extends the checkpoint\.$/m);
 
@@ -56,7 +56,8 @@ testNeeding(COMMANDS)(
     assertMatch(await run("--after /mnt/backup"), /^Sound: 4 events, 3 pets\.$/m);
     await Deno.remove(`${temp.folder}-backup`, { recursive: true });
 
-    const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
+    const [name] = globSync("pets-*.jsonl", { cwd: temp.folder });
+    const exported = await Deno.readTextFile(`${temp.folder}/${name}`);
     const { previoushash } = JSON.parse(exported.split("\n")[1]);
     assertEquals(await run("sha256sum"), `${previoushash}  -\n`);
   },
@@ -185,10 +186,8 @@ async function runBlock(
     // The next file begins with an event after those of the one before.
     .replace(/^mv .*$/m, (line) => `${line}\n${additionTo(service, token)}`)
     .replaceAll("/mnt/backup", `${temp.folder}-backup`)
-    .replaceAll(
-      /\b(pets\.jsonl|copy\.sqlite3)\b/g,
-      `${temp.folder}/$1`,
-    )
+    .replaceAll(/\b(?:pets|checkpoint)-\$now/g, (name) => `${temp.folder}/${name}`)
+    .replaceAll("/var/lib/animal-store/moved", `${temp.folder}/moved`)
     .replaceAll(/\b(checkpoint\.json|old-checkpoint)\b/g, `${temp.folder}/$1`)
     .replaceAll(/\b(pet-1\.(?:line|tlog-proof))\b/g, `${temp.folder}/$1`)
     // The store's folder must contain neither of the two.

@@ -27,7 +27,7 @@ type Runtime = "Node" | "Deno";
 
 /** The commands that install a runtime, the program and its settings, further settings, and the commands that make the first key. */
 async function recipeOf(runtime: Runtime) {
-  const [ofNode, settingsCommand, firstKey, _timers, ofDeno] = await blocksOf("sh");
+  const [ofNode, settingsCommand, firstKey, _timers, _follower, ofDeno] = await blocksOf("sh");
   const [furtherSettings] = await blocksOf("env");
   if (runtime === "Node") return { commands: ofNode + settingsCommand, settings: "", firstKey };
   // The commands for Deno come in place of the first three of those for Node.

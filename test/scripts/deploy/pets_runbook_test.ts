@@ -24,7 +24,7 @@ async function commandsOf(
   const [, text] = RegExp(`^## ${chapter}\n([^]*?)^## `, "m").exec(manualText)!;
   // A command in a sentence may be on two lines, as in its source.
   const found = text.matchAll(
-    /(?<!`)`((?:[^`]*deno task |pets switch )[^`]+)`|^ *((?:KV_PATH=\S+ )?deno task [^`\n]+|(?:new|now)=.+|echo \$new)$/gm,
+    /(?<!`)`((?:[^`]*deno task |pets switch )[^`]+)`|^ *((?:env "\$new" )?deno task [^`\n]+|(?:new|now)=.+|echo "\$new")$/gm,
   );
   const commands = Array.from(found, ([, inSentence, inBlock]) => {
     return (inSentence ?? inBlock).replaceAll(/\s+/g, " ").replaceAll("deno task", "pets");
@@ -41,8 +41,8 @@ async function runAll(installation: Installation, commands: string[]) {
 }
 
 /** Makes the service use another store. */
-async function serveStore(path: string, installation: Installation) {
-  await installation.expect(`pets switch KV_PATH=${path}`);
+async function serveStore(store: string, installation: Installation) {
+  await installation.expect(`pets switch ${store}`);
 }
 
 async function withService(
@@ -71,7 +71,9 @@ test("Go back to a point in time, with pets, twice in a row: the service has the
 
       const commands = (await commandsOf("Go back to a point in time", installation))
         .map((command) => command.replace("2026-11-20T08:00Z", until));
-      const names = commands.map((line) => /^(?:\w+=\S+ )?(?:pets )?(keys \w+|\w+)/.exec(line)![1]);
+      const names = commands.map((line) =>
+        /^(?:env "\$new" )?(?:pets )?(keys \w+|\w+)/.exec(line)![1]
+      );
       assertEquals(
         names,
         ["log", "backup", "new", "restore", "audit", "echo", "keys revoke", "switch"],
@@ -84,8 +86,8 @@ test("Go back to a point in time, with pets, twice in a row: the service has the
       );
       const [, id] = /^Key (\w+) \(friend-\d\) is valid again: /m.exec(said)!;
       assertEquals(id, friend.id);
-      await runAll(installation, [`new=${store}`, revoke.replace("ID", id)]);
-      await runAll(installation, [`new=${store}`, switchStore]);
+      await runAll(installation, [`new='${store}'`, revoke.replace("ID", id)]);
+      await runAll(installation, [`new='${store}'`, switchStore]);
       assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
       const keys = JSON.parse(await installation.expect("pets keys list --json"));
       const state = keys.find((key: { id: string }) => key.id === friend.id).state;
@@ -106,7 +108,7 @@ test("Restore a backup, with pets, twice in a row: the service has what the back
       assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2);
       await serveStore(store, installation);
       assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
-      lost = store;
+      lost = store.replace("KV_PATH=", "");
     }
   }));
 
@@ -153,7 +155,7 @@ test("Erase personal data, with pets, twice in a row: the new store has no name 
       const switchStore = commands.pop()!;
       const { said, store } = await runAll(installation, commands);
       assertMatch(said, RegExp(`^Sound: ${2 + time} events, ${id} pets\\.$`, "m"));
-      await runAll(installation, [`new=${store}`, switchStore]);
+      await runAll(installation, [`new='${store}'`, switchStore]);
       const pets = await (await client.send("/v1/pets")).json();
       const names = pets.map(({ name }: { name: string }) => name);
       assertEquals(names, [...Array(time).fill("(removed)"), "Rex"]);
