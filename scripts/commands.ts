@@ -149,8 +149,9 @@ export const COMMANDS = {
     details:
       `Reads no more of the log than its end, so it takes a moment. An audit and a backup leave a
       record in the store when they end; with --follow, a backup leaves one at most ten seconds after
-      each event.`,
+      each event. Asks the service whether it is ready, if PORT is set.`,
     usage: ["status [--json]"],
+    variables: [...STORE_VARIABLES, "HOST", "PORT"],
     flags: { "--json": "prints one JSON object; a value that is not known is absent" },
     refusal: "there is something to do",
     permissions: "command",

@@ -28,14 +28,15 @@ test("deno.json has the tasks and the permissions that follow from the table of 
   assertEquals(withCommands(spoilt), text);
 });
 
-test("A command has the permissions of the service, without those for variables that are not of the store", async () => {
+test("A command has the permissions of the service, without those for variables that are neither of the store nor its address", async () => {
   const { permissions: { service, command }, tasks } = await readJson("deno.json");
   // pg reads these on its own. They are hidden, so that only our settings count.
   const ignored = ["BINARY", "CLIENT_ENCODING", "OPTIONS", "REPLICATION", "SSLNEGOTIATION"];
   assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
   assertEquals(command.env.ignore, service.env.ignore);
   assertEquals(command.write, service.write);
-  assertEquals(command.env.allow, [...STORE_VARIABLES, "CALLED_AS"]);
+  // The command status asks the service.
+  assertEquals(command.env.allow, [...STORE_VARIABLES, "HOST", "PORT", "CALLED_AS"]);
   const others = Object.keys(tasks).filter((name) => !UNLIMITED_TASKS.test(name));
   assertEquals(others, Object.keys(COMMANDS));
 });

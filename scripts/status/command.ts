@@ -8,7 +8,8 @@ import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { buildCommit } from "this-runtime/build_commit.ts";
 import { configuredStore } from "../cli/configured_store.ts";
-import { EXIT, operatorCommand, print } from "../cli/run_command.ts";
+import { EXIT, operatorCommand, print, say } from "../cli/run_command.ts";
+import { askService, type ServiceState, serviceTask } from "./ask_service.ts";
 import { describeStatus, type ServiceStatus, statusInJson } from "./describe_status.ts";
 import { firstTask } from "./first_task.ts";
 
@@ -19,7 +20,13 @@ interface Flags {
 export const command = operatorCommand<Flags>({
   async run({ json = false }) {
     const now = Date.now();
-    const found = await readServiceStatus(now);
+    const service = await askService();
+    const found = await readServiceStatus(now, service).catch((error) => {
+      // A service whose file was lost still has the data, whatever the error of the store advises.
+      const task = service === undefined ? undefined : serviceTask(service);
+      if (task !== undefined) say(`${task}.`);
+      throw error;
+    });
     const task = firstTask(found, now);
     const text = json ? statusInJson(found, task, now) : describeStatus(found, task, now);
     await print(escapeInvisible(text));
@@ -27,7 +34,10 @@ export const command = operatorCommand<Flags>({
   },
 });
 
-async function readServiceStatus(now: number): Promise<ServiceStatus> {
+async function readServiceStatus(
+  now: number,
+  service: ServiceState | undefined,
+): Promise<ServiceStatus> {
   const location = configuredStore();
   const log = { application: APPLICATION, location };
   const ofStore = await status(log);
@@ -40,6 +50,7 @@ async function readServiceStatus(now: number): Promise<ServiceStatus> {
     servers: location.kind === "postgres" ? location.settings.hosts.length : 1,
     store: storeName(location),
     ...ofStore,
+    service,
     liveKeys: apiKeys.filter((it) => stateOf(it, now) === "live"),
   };
 }

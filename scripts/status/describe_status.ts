@@ -1,6 +1,7 @@
 import type { StoreLocation } from "eventstore-less/startup";
 import type { StoreStatus } from "eventstore-less/tools";
 import type { ApiKey } from "../../src/keys/api_key.ts";
+import type { ServiceState } from "./ask_service.ts";
 import { formatCount, formatCounted, formatMinute, formatSecond } from "../cli/format.ts";
 
 /** How long before its end a key is shown, in milliseconds. */
@@ -16,6 +17,8 @@ export interface ServiceStatus extends StoreStatus {
   /** Number of servers that the settings name. */
   servers: number;
   liveKeys: ApiKey[];
+  /** The service, if the settings name its port. */
+  service?: ServiceState;
 }
 
 /** A key with an end. */
@@ -49,6 +52,7 @@ export function describeStatus(
       [`${formatCount(liveKeys.length)} valid`, ...describeExpiring(liveKeys, now)].join("; "),
     ],
     ["Commits", describeReplication(status)],
+    ...describeService(status),
     ["Do first", task ?? "nothing"],
   ];
   return rows.map(([name, text]) => `${name.padEnd(13)}${text}`).join("\n");
@@ -77,8 +81,15 @@ export function statusInJson(
     }),
     replicated: isReplicated(status),
     standbyNames: status.standbyNames,
+    service: status.service,
     doFirst: task,
   });
+}
+
+function describeService({ service }: ServiceStatus): [string, string][] {
+  if (service === undefined) return [];
+  const { address, fault = "is ready" } = service;
+  return [["Service", `${address} ${fault}`]];
 }
 
 function describeAudit({ audit }: ServiceStatus): string {

@@ -1,6 +1,7 @@
 import { shellWord } from "eventstore-less/tools";
 import { commandName } from "../../src/runtime/words.ts";
 import { formatMinute } from "../cli/format.ts";
+import { serviceTask } from "./ask_service.ts";
 import { expiringKeys, type ServiceStatus } from "./describe_status.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -13,7 +14,9 @@ const BACKUP_LAG_LIMIT_MS = 2 * HOUR_MS;
 
 /** The first task of an operator, in one line; `undefined` if there is nothing to do. */
 export function firstTask(status: ServiceStatus, now: number): string | undefined {
-  const { audit, backup, liveKeys, position, servers, standbyNames } = status;
+  const { audit, backup, liveKeys, position, servers, service, standbyNames } = status;
+  const urgent = service === undefined ? undefined : serviceTask(service);
+  if (urgent !== undefined) return urgent;
   const runAudit = commandName("audit");
   if (position === 0) {
     const make = commandName("keys issue --label TEXT");

@@ -84,6 +84,15 @@ export function databaseUrl(): string | undefined {
   return read("DATABASE_URL");
 }
 
+/** The host and the port at which a client on this machine finds the service; `undefined` if the settings name no port. */
+export function readServiceAddress(): string | undefined {
+  const port = readPort();
+  if (port === undefined || port === 0) return undefined;
+  const host = readHost("HOST") ?? VARIABLES.HOST.default;
+  if (host === "0.0.0.0" || host === "::") return `localhost:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** The name of the program that runs the commands, such as `pets`; `undefined` if an operator calls them directly. */
 export function readCaller(): string | undefined {
   return read("CALLED_AS");

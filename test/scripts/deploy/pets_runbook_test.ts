@@ -193,8 +193,16 @@ test("The remedy of store_file_lost, with pets, twice in a row: the service cont
       await installation.expect(saveCommand);
       const commands = commandsIn(remedy, installation);
       assertEquals(commands.map((command) => /pets (\w+)/.exec(command)?.[1]), ["audit", "switch"]);
+      const { code, stdout: status, stderr: why } = await installation.run("pets status");
+      assertEquals([code, status], [2, ""]);
+      assertMatch(
+        why,
+        /^The service at \S+ is not ready: Writes fail: The store's file was deleted, .*journalctl/,
+      );
       const { said } = await runAll(installation, commands);
       assertEquals(said.match(RegExp(`^Sound: ${1 + time} events`, "gm"))?.length, 2, said);
+      // The earlier store is gone.
+      assertEquals(/error:|go back/.exec(said), null, said);
       assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
       [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
       assert(store.includes(".saved-"), store);
@@ -212,6 +220,8 @@ test("The remedy of head_lost, with pets, twice in a row: the service continues 
       await setBack(store);
       assertEquals((await client.send("/v1/pets")).status, 503);
       const { remedy, checkpoint } = await loggedLine("head_lost", time, installation);
+      const { stdout: status } = await installation.run("pets status");
+      assertMatch(status, /^Do first +The service at \S+ is not ready: .*older one.*journalctl/m);
       await installation.expect("systemctl stop animal-store");
       const commands = commandsIn(remedy, installation);
       const [write, audit] = commands;

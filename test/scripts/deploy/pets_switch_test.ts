@@ -85,11 +85,13 @@ $`,
     // The earlier store has another history now.
     await Deno.writeTextFile(`${folder}/data-backup/log-2025.jsonl`, "");
     const [, back] = /To go back to it: (.*)$/m.exec(stderr)!;
-    const returned = await installation.run(back);
+    const returned = await installation.run(`umask 077; ${back}`);
     assertEquals(returned.code, 0, returned.stderr);
     assertEquals(await client.listIds(), [1]);
     const [, kept] = namesIn(`${folder}/data-backup`);
     assertMatch(kept, /^until-\d{8}T\d{6}Z$/);
+    const modeOf = (name: string) => Deno.statSync(`${folder}/data-backup${name}`).mode;
+    assertEquals(modeOf(`/${kept}`), modeOf(""), "whatever the umask of the caller is");
     assertStringIncludes(
       returned.stderr,
       `The log of the store does not continue ${backup}: a new one begins. The earlier one is in ${folder}/data-backup/${kept}`,
@@ -98,7 +100,7 @@ $`,
     await untilLines(`${folder}/data-backup/${kept}/log.jsonl`, 3);
     // The weekly audit reads all files whose names begin so.
     assertEquals(namesIn(`${folder}/data-backup/${kept}`), ["log-2025.jsonl", "log.jsonl"]);
-    assertEquals(namesIn(`${folder}/data-audit`), [kept]);
+    assertEquals(namesIn(`${folder}/data-audit`), ["checkpoint.json", kept]);
     assertEquals((await client.add({ name: "Tom", categoryId: 1 })).status, 201);
     await untilLines(backup, 3);
     await installation.expect(`pets audit --checkpoint ${checkpoint}`);
@@ -118,7 +120,7 @@ test("pets switch: says which events only the earlier store has, after its backu
     assertEquals(code, 0, stderr);
     assertMatch(
       stderr,
-      /^The present store ends at position 3, and the new one at 1: later events are only in the present one$/m,
+      /^The present store ends at position 3, and the new one at 1: only the present one has the events that differ$/m,
     );
     const [, kept] = /The earlier one is in (\S*data-backup\S*)$/m.exec(stderr)!;
     await untilLines(`${kept}/log.jsonl`, 3);

@@ -84,6 +84,11 @@ const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
     { position: 0 },
     "The store has no events: correct KV_PATH or DATABASE_URL, or make a key: pets keys issue --label TEXT",
   ],
+  [
+    "a service that is not ready",
+    { service: { address: "127.0.0.1:8000", fault: "is not ready: The disk is full" } },
+    "The service at 127.0.0.1:8000 is not ready: The disk is full. Before anything else, follow the last lines of its log: journalctl --unit animal-store",
+  ],
 ];
 
 Deno.test("firstTask() names the most urgent task, and nothing if all is well", () => {
