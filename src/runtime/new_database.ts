@@ -25,6 +25,7 @@ export function newDatabase(present: string, name: string, role = ""): NewDataba
     `--owner ${user === "" ? role : user} ${name}`;
   return {
     address: `${scheme}${credentials}${hosts}/${name}${query}`,
-    command: isLocal ? `runuser -u postgres -- ${createdb}` : createdb,
+    // The user may not enter the folder of root.
+    command: isLocal ? `(cd / && runuser -u postgres -- ${createdb})` : createdb,
   };
 }

@@ -297,6 +297,8 @@ testOnLinux(
       assert(command !== saveCommand);
       const { success } = await new Deno.Command("sh", { args: ["-c", command] }).output();
       assertEquals(success, false, command);
+      const rest = Array.from(Deno.readDirSync(store.folder), ({ name }) => name);
+      assertEquals(rest.filter((name) => name.includes("saved")), [], "no part of a copy stays");
       assertEquals((await fetch(`${service.address}/healthz`)).status, 200);
     }
     assertEquals(await service.stop(), 0);

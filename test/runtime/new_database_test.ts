@@ -10,12 +10,12 @@ const CASES: [present: string, address: string, command: string][] = [
   [
     "postgres:///pets?host=/run/postgresql",
     "postgres:///new?host=/run/postgresql",
-    "runuser -u postgres -- createdb --maintenance-db 'postgres:///postgres?host=/run/postgresql' --owner animal-store new",
+    "(cd / && runuser -u postgres -- createdb --maintenance-db 'postgres:///postgres?host=/run/postgresql' --owner animal-store new)",
   ],
   [
     "postgresql://pets@%2Frun%2Fpostgresql/pets",
     "postgresql://pets@%2Frun%2Fpostgresql/new",
-    "runuser -u postgres -- createdb --maintenance-db 'postgresql://%2Frun%2Fpostgresql/postgres' --owner pets new",
+    "(cd / && runuser -u postgres -- createdb --maintenance-db 'postgresql://%2Frun%2Fpostgresql/postgres' --owner pets new)",
   ],
 ];
 

@@ -195,6 +195,31 @@ test("pets-upgrade: behind links, it changes the files to which they lead, with 
     assertEquals((await client.add({ name: "Max", categoryId: 1 })).status, 201);
   }));
 
+test("pets-upgrade: a new store that the version cannot use changes nothing, stops nothing and leaves no file", () =>
+  withProjectCopy(async (next) => {
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    await installation.serve([[VERSION, ROOT], [NEXT_FORMAT, next]]);
+    const stateOf = async () => [
+      await installation.settings,
+      await Deno.readTextFile(`${folder}/pid`),
+      Array.from(Deno.readDirSync(`${folder}/data`), ({ name }) => name).sort(),
+    ];
+    const before = await stateOf();
+    const cases: [store: string, reason: string][] = [
+      ["DATABASE_URL=postgres://127.0.0.1/pets", "DATABASE_URL must name a user before an @"],
+      ["KV_PATH=/none/pets.sqlite3", "its folder does not exist"],
+      [`KV_PATH=${folder}/data/pets.sqlite3`, "has a log already"],
+    ];
+    for (const [store, reason] of cases) {
+      const { code, stderr } = await installation.run(`pets-upgrade ${NEXT_FORMAT} ${store}`);
+      assertEquals(code, 2);
+      assertMatch(stderr, RegExp(`^error: \\S+ .*Nothing has changed: \\S+ serves[^]*$`));
+      assertMatch(stderr, RegExp(reason));
+    }
+    assertEquals(await stateOf(), before);
+  }));
+
 test("pets-upgrade: a version that fails gives way to the one before, on its own store, unless it has stored events", () =>
   withProjectCopy(async (next) => {
     await edit(next, TO_NEXT_FORMAT);

@@ -175,9 +175,10 @@ function rescueOf(path: string, now: number, [database, log]: (Stats | undefined
 function lostRemedy(copy: string): string {
   const saved = shellWord(copy);
   return "If the file was moved, move it back. Otherwise, before the service stops, paste saveCommand into a shell, as root or " +
-    `as the user of the service. If it succeeds, check the copy: ${
-      words().auditOf(saved)
-    }. If it is sound, ${words().serving(saved)}`;
+    `as the user of the service. If the disk has no room, put another folder and a file in it in place of the last two ` +
+    `words. If it succeeds, check the copy: ${words().auditOf(saved)}. If it is sound, ${
+      words().serving(saved)
+    }`;
 }
 
 /**
@@ -200,7 +201,8 @@ function saveCommand(saved: string, database: Stats, log: Stats): string {
     `test -d $1 || install -d -o ${owner[0]} -g ${owner[1]} -m 700 $1 || exit`,
     `kill -STOP ${pid} || exit`,
     `save ${isOpen(database)} $2 && save ${isOpen(log)} $2-wal; saved=$?`,
-    `kill -CONT ${pid}; exit $saved`,
+    // Otherwise, a part of a copy could fill the disk.
+    `kill -CONT ${pid}; test $saved = 0 || rm -f $2 $2-wal; exit $saved`,
   ].join("; ");
   return `sh -c '${script}' save ${shellWord(dirname(saved))} ${shellWord(saved)}`;
 }
