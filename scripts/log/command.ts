@@ -140,13 +140,14 @@ async function printReadable(): Promise<number> {
     if (!isRead) return EXIT.done;
   }
   const { position, missing } = next.value;
-  const end = `Printed all lines that can be read; the last one is at position ${position}.`;
+  const end =
+    `Printed all lines that can be read, sound or not; the last event is at position ${position}.`;
   if (missing.length === 0) {
     say(end);
     return EXIT.done;
   }
   const ranges = missing.map(({ from, to }) => rangeOf(from, to));
-  say(`${end} Without positions ${ranges.join(", ")}.`);
+  say(`${end} No line is the event at positions ${ranges.join(", ")}.`);
   return EXIT.refused;
 }
 

@@ -39,6 +39,7 @@ interface Parts {
   client: Deno.HttpClient;
   token: string;
   services: ServiceProcess[];
+  kvPath: string;
 }
 
 /** Declares a test on a proxy before one service with a valid key, or two. By default, they have one store. */
@@ -61,7 +62,7 @@ function test(
     const [host, other] = services.map(({ address }) => new URL(address).host);
     const proxy = stack.use(await startProxy(host, other));
     using client = makeClient(proxy);
-    await check({ proxy, client, token, services });
+    await check({ proxy, client, token, services, kvPath: temp.kvPath });
   });
 }
 
@@ -117,7 +118,6 @@ test(
       }
       return [...seen];
     };
-    const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     // The key is not in the other store. The proxy refuses an address with too many errors, so there are pauses.
     await until(async () => {
       await sleep(500);
@@ -171,6 +171,59 @@ test(
   },
   { services: 2 },
 );
+
+test(
+  "lets requests wait while the only service restarts, also for some seconds",
+  async ({ proxy, client, token, kvPath, services: [first] }) => {
+    const seen = new Map<string, number>();
+    const note = (outcome: string) => seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+    let isOver = false;
+    const clients = Array.from({ length: 6 }, async (_, number) => {
+      while (!isOver) {
+        const headers = headersOf(token);
+        const sending = number % 2 === 0
+          ? fetch(`${proxy.address}/v1/pets?limit=1`, { client, headers })
+          : addWithKey(proxy, client, token);
+        note(
+          await sending.then(async (response) => {
+            await response.body?.cancel();
+            return String(response.status);
+          }, (error) => String(error)),
+        );
+      }
+    });
+    const { port } = new URL(first.address);
+    let service = first;
+    for (let time = 0; time < 5; time++) {
+      await sleep(1_000);
+      await service.stop();
+      await sleep(time * 1_000);
+      service = await ServiceProcess.start(kvPath, { PORT: port });
+    }
+    isOver = true;
+    await Promise.all(clients);
+    await service.stop();
+    assertEquals([...seen.keys()].sort(), ["200", "201"], JSON.stringify([...seen]));
+  },
+);
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Adds a pet in a request that can be sent again. */
+function addWithKey(
+  { address }: Proxy,
+  client: Deno.HttpClient,
+  token: string,
+): Promise<Response> {
+  const headers = {
+    ...headersOf(token),
+    "idempotency-key": crypto.randomUUID(),
+  };
+  const body = '{"name":"Rex","categoryId":7}';
+  return fetch(`${address}/v1/pets`, { method: "POST", client, headers, body });
+}
 
 test("forwards a body of 64 KiB, and refuses a larger one", async ({ proxy, client, token }) => {
   for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, ...Array(10).fill(150_000)]) {
@@ -464,7 +517,7 @@ interface Proxy extends AsyncDisposable {
  * user, on loopback and a free port. Resolves when it listens. The services have addresses such as `127.0.0.1:8000`;
  * there may be one of them.
  */
-async function startProxy(first: string, second = first): Promise<Proxy> {
+async function startProxy(first: string, second?: string): Promise<Proxy> {
   const temp = await TempStore.make();
   const { folder } = temp;
   const port = freePort();
@@ -480,13 +533,15 @@ async function startProxy(first: string, second = first): Promise<Proxy> {
     "bind :443,:::443 v6only ": `bind 127.0.0.1:${port} `,
     "/etc/haproxy/pets.pem": `${folder}/pets.pem`,
     "127.0.0.1:8000": first,
-    "127.0.0.1:8001": second,
+    "127.0.0.1:8001": second ?? "127.0.0.1:8001",
   };
   let text = await Deno.readTextFile(new URL("../../scripts/deploy/haproxy.cfg", import.meta.url));
   for (const [from, to] of Object.entries(changes)) {
     assert(text.includes(from), `the configuration has ${JSON.stringify(from)}`);
     text = text.replaceAll(from, to);
   }
+  // As the manual does for one service.
+  if (second === undefined) text = text.replaceAll(/^.*:8001.*\n/gm, "");
   const configuration = `${folder}/haproxy.cfg`;
   await Deno.writeTextFile(configuration, text);
   await expectDone(HAPROXY, ["-c", "-f", configuration]);

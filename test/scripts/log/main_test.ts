@@ -108,7 +108,8 @@ test("log --recover prints every line that can be read, whatever the head says, 
       assertEquals([outcome.code, outcome.stdout], [code, text]);
       assertMatch(outcome.stderr, words);
     };
-    const all = /^Printed all lines that can be read; the last one is at position 40\.\n$/;
+    const all =
+      /^Printed all lines that can be read, sound or not; the last event is at position 40\.\n$/;
     await recover(lines, 0, all);
     await changeAll([{ type: "set", key: HEAD_KEY, value: encodeJson({}) }]);
     await recover(lines, 0, all);
@@ -126,14 +127,14 @@ test("log --recover prints every line that can be read, whatever the head says, 
     await recover(lines.toSpliced(33, 2, ...altered.trimEnd().split("\n")), 0, all);
     await changeAll([{ type: "delete", key: logKey(35) }]);
     const missing =
-      /^Printed all lines that can be read; the last one is at position 40\. Without positions 34 to 35\.\n$/;
+      /^Printed all lines that can be read, sound or not; the last event is at position 40\. No line is the event at positions 34 to 35\.\n$/;
     await recover(lines.toSpliced(33, 2), 1, missing);
     await changeAll([
       { type: "set", key: HEAD_KEY, value: head!.value as Uint8Array },
       { type: "delete", key: logKey(40) },
     ]);
     const atEnd =
-      /^Printed all lines that can be read; the last one is at position 35\. Without positions 36 to 40\.\n$/;
+      /^Printed all lines that can be read, sound or not; the last event is at position 35\. No line is the event at positions 36 to 40\.\n$/;
     await changeAll([setRecord(logKey(35), text)]);
     await recover(lines.slice(0, 35), 1, atEnd);
     await expectTaskFails(2, /--recover/, ["log", "--recover", "--to", "3"], { kvPath });
