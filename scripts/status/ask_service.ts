@@ -1,3 +1,4 @@
+import { LOG_COMMAND } from "../../src/runtime/words.ts";
 import { readServiceAddress } from "../../src/settings/config.ts";
 
 /** The service at the address of the settings. */
@@ -28,6 +29,5 @@ export async function askService(): Promise<ServiceState | undefined> {
 /** What to do about the fault of a service, as a sentence without an end; `undefined` if it has none. */
 export function serviceTask({ address, fault }: ServiceState): string | undefined {
   if (fault === undefined) return undefined;
-  return `The service at ${address} ${fault}. Before anything else, follow the last lines of its log: ` +
-    "journalctl --unit animal-store";
+  return `The service at ${address} ${fault}. Before anything else, follow the last lines of its log: ${LOG_COMMAND}`;
 }

@@ -63,6 +63,9 @@ export function switchCommand(store: string): string | undefined {
   return program === undefined ? undefined : `${program} switch ${store}`;
 }
 
+/** The command that shows the log of an installation. */
+export const LOG_COMMAND = "journalctl --unit animal-store";
+
 /** How the service gets another store, as a part of a sentence. */
 export function switchAdvice(store: string): string {
   const command = switchCommand(store);
