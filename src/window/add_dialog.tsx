@@ -10,7 +10,7 @@ import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx
 import { attempt, problem as problemOfPage, showStillSaving, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
-import { addAnimal, showWritten } from "./write_animal.ts";
+import { addAnimal } from "./write_animal.ts";
 
 /** The response to the first try was lost, and then the reader changed the form. */
 const ADDED_BEFORE =
@@ -69,7 +69,6 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
     setIsSaving(true);
     const isAdded = await attempt(async () => {
       const added = await addAnimal(parsed.pet, headers.current);
-      showWritten([added]);
       showToast(
         <>
           <Name of={added.before.name} /> was added

@@ -13,14 +13,11 @@ import {
   isAtOrAfter,
   isLoading,
   isStale,
-  leaving,
   loadMore,
   order,
   petOf,
-  setPointerOnRows,
-  showWaiting,
-  waiting,
   wanted,
+  whyLeft,
 } from "./animals.ts";
 import { connectionProblem } from "./api.ts";
 import { EditForm } from "./edit_form.tsx";
@@ -81,24 +78,8 @@ export function AnimalList(): JSX.Element {
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
     >
-      <NewAnimals />
       {order.value.length > 0 && <Grid />}
       <Rest />
-    </div>
-  );
-}
-
-/** New animals come in when the reader asks for them, if their rows would move those under the pointer. */
-function NewAnimals(): JSX.Element | null {
-  const { size } = waiting.value;
-  return (
-    <div class="new" role="status">
-      {size > 0 && (
-        <span>
-          {size === 1 ? "1 new animal" : `${size.toLocaleString("en")} new animals`} –{" "}
-          <button type="button" class="link" onClick={showWaiting}>Show</button>
-        </span>
-      )}
     </div>
   );
 }
@@ -135,7 +116,7 @@ function loadingWords(): string {
   return wanted.value.name === "" ? "Loading …" : "Searching …";
 }
 
-export function Skeleton(): JSX.Element {
+function Skeleton(): JSX.Element {
   return (
     <div class="skeleton">
       <p class="note">{loadingWords()}</p>
@@ -190,8 +171,6 @@ function Grid(): JSX.Element {
         role="rowgroup"
         id="rows"
         style={{ height: `${ids.length * rowHeight}px` }}
-        onPointerEnter={({ pointerType }) => setPointerOnRows(pointerType !== "touch")}
-        onPointerLeave={() => setPointerOnRows(false)}
       >
         {drawn}
       </div>
@@ -238,12 +217,10 @@ function SelectAll(): JSX.Element {
 function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
   const edit = edits.value.get(id);
   const pet = petOf(id);
-  const why = leaving.value.get(id)?.why;
   if (pet === undefined) return null;
   const isSelected = selectedIds.value.has(id);
   const states = {
     edited: edit !== undefined,
-    leaving: why !== undefined,
     selected: isSelected,
   };
   const classes = Object.entries(states).filter(([, isSo]) => isSo).map(([name]) => name);
@@ -257,10 +234,10 @@ function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean
       aria-rowindex={row + FIRST_ROW_INDEX}
     >
       {edit === undefined
-        ? <AnimalRow pet={pet} patch={changing.value.get(id)} why={why} isActive={isActive} />
+        ? <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
         : (
           <div role="gridcell">
-            <EditForm edit={edit} why={why} />
+            <EditForm edit={edit} why={whyLeft(id)} />
           </div>
         )}
     </div>
@@ -294,23 +271,24 @@ function useView(rows: { current: HTMLElement | null }): void {
       removeEventListener("resize", onMove);
       removeEventListener("beforeprint", setPrinting);
       removeEventListener("afterprint", setPrinting);
-      setPointerOnRows(false);
     };
   }, []);
 }
 
-/** The rows in view keep their place when others come or go above them. */
+/** The rows in view keep their place when others come or go above them, at the top of the list only under the pointer. */
 function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }): void {
   const before = useRef<readonly number[]>(ids);
   useLayoutEffect(() => {
     const { firstRow, rowHeight } = view.value;
-    const anchor = before.current[firstRow];
+    const isPointedAt = rows.current?.matches(":hover") ?? false;
+    const anchorRow = isPointedAt ? Math.max(0, firstRow) : firstRow;
+    const anchor = before.current[anchorRow];
     before.current = ids;
     if (anchor === undefined || isStale.value) return;
     const found = ids.indexOf(anchor);
     const row = found >= 0 ? found : ids.findIndex((id) => isAtOrAfter(id, anchor));
-    if (row < 0 || row === firstRow) return;
-    scrollBy(0, (row - firstRow) * rowHeight);
+    if (row < 0 || row === anchorRow) return;
+    scrollBy(0, (row - anchorRow) * rowHeight);
     measure(rows.current);
   }, [ids]);
 }
@@ -332,7 +310,7 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
   return { onFocusIn };
 }
 
-const CONTROLS = "a, button, input[type=checkbox]";
+const CONTROLS = "a, button, select, input[type=checkbox]";
 
 /** In a text, the keys move the cursor. */
 function isText(target: Element): boolean {

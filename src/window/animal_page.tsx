@@ -1,10 +1,10 @@
 /** The page of one animal: how it is now, and its whole history. */
 
-import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
-import { changeByEvent, hasMore, loadMore, order, petOf, wanted } from "./animals.ts";
+import { hasMore, isRemoved, loadMore, order, petOf, refreshAnimals, wanted } from "./animals.ts";
 import { Status } from "./animal_row.tsx";
 import { NOT_FOUND, request, ResponseError } from "./api.ts";
 import { removeOrAsk } from "./change_animal.tsx";
@@ -12,7 +12,7 @@ import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { type AnyField, differencesOf, FIELDS, type Patch } from "./fields.tsx";
-import { onEvents } from "./feed.ts";
+import { events as newEvents, onEvents } from "./feed.ts";
 import { NO_FILTER } from "./filter.ts";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
@@ -20,8 +20,9 @@ import { keyInfo, mayWrite } from "./key_info.ts";
 import { attempt, showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { addressOf, onFollow, showList, showListAgain, showOtherAnimal } from "./navigation.ts";
+import { Query } from "./queries.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
-import { changing, isSame, lastWritten } from "./write_animal.ts";
+import { changing } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
 /** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
@@ -32,6 +33,9 @@ const BETWEEN_FIELDS = " · ";
 
 /** The name of the animal whose page is shown, for the title of the tab. */
 export const shownName = signal<string | undefined>(undefined);
+
+/** The events of an animal as far as they are read, the newest one first. */
+type Past = Pick<History, "events" | "nextPage">;
 
 interface History {
   /** `undefined` until it is known. */
@@ -104,7 +108,7 @@ function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
               ? <Facts pet={pet} history={history} />
               : (
                 <div class="editor" data-id={id}>
-                  <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
+                  <EditForm edit={edit} why={isRemoved ? "was removed" : undefined} hasLabels />
                 </div>
               )}
           </section>
@@ -301,69 +305,46 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
 
 /** The animal and its events, which follow the store. */
 function useHistory(id: number) {
-  const state = useSignal<History>({
-    pet: petOf(id),
-    isRemoved: false,
-    isUnknown: false,
-    events: [],
-    nextPage: undefined,
-    isLoading: true,
-  });
-  const change = (part: Partial<History>) => {
-    state.value = { ...state.peek(), ...part };
-  };
-  const loadEvents = async (path: string) => {
+  const past = useSignal<Past>({ events: [], nextPage: undefined });
+  const isLoading = useSignal(true);
+  const read = async (path: string) => {
     const { body, nextPage } = await request<StoreEvent[]>(path);
-    change({ events: merged(state.value.events, body), nextPage });
+    const { events, nextPage: older } = past.value;
+    const isAgain = events.length > 0 && path === firstPageOf(id);
+    past.value = { events: merged(events, body), nextPage: isAgain ? older : nextPage };
   };
-  const loadNewest = async () => {
-    const { body } = await request<StoreEvent[]>(firstPageOf(id));
-    change({ events: merged(state.value.events, body) });
-  };
-  const loadPet = async () => {
-    const { body: [pet] } = await request<Pet[]>(`pets?ids=${id}`);
-    if (pet === undefined) throw new ResponseError(NOT_FOUND, { message: "No such animal" });
-    // An event may have said meanwhile that it was removed.
-    if (!state.value.isRemoved) change({ pet });
-  };
-  const showFailure = (error: unknown) => {
-    const isGone = error instanceof ResponseError && error.status === NOT_FOUND;
-    if (!isGone) showProblem(error);
-    // The page of an animal that it knows says that the animal was removed meanwhile.
-    else if (state.value.pet !== undefined) change({ isRemoved: true });
-    else change({ isUnknown: true });
-  };
-  const load = async (read: () => Promise<unknown>) => {
-    change({ isLoading: true });
-    await attempt(read, showFailure);
-    change({ isLoading: false });
+  const load = async (action: () => Promise<unknown>) => {
+    isLoading.value = true;
+    await attempt(action, showUnlessGone);
+    isLoading.value = false;
   };
   useEffect(() => {
-    load(() => Promise.all([loadPet(), loadEvents(firstPageOf(id))]));
+    const newest = new Query(() => read(firstPageOf(id)));
+    load(() => Promise.all([refreshAnimals([id]), newest.refresh()]));
     return onEvents((batch) => {
-      const own = batch.filter((event) => petIdOf(event) === id);
-      const last = own.at(-1);
-      if (last === undefined) return;
-      change({ events: merged(state.value.events, own) });
-      if (isPetEvent(last)) change(changeByEvent(last));
-      else attempt(loadPet, showFailure);
-      // The stream does not say who it was, and nobody can read the history of a removed animal.
-      if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
+      const isOwn = batch.some((event) => petIdOf(event) === id);
+      if (isOwn) attempt(() => newest.refresh(), showUnlessGone);
     });
   }, []);
-  const writtenBefore = useRef(lastWritten.peek());
-  useSignalEffect(() => {
-    if (lastWritten.value === writtenBefore.current) return;
-    const { pet } = state.peek();
-    const own = lastWritten.value.find(({ before }) => before.id === id);
-    // If the page has another pet by now, the stream has brought this change or a later one.
-    const isPageOlder = own !== undefined && pet !== undefined && isSame(pet, own.before);
-    if (!isPageOlder) return;
-    if (own.after === undefined) change({ isRemoved: true });
-    else if (own.after.id === id) change({ pet: own.after });
-  });
-  const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
-  return { history: state.value, loadOlder };
+  const { events, nextPage } = past.value;
+  // The stream does not say who it was, and nobody can read the history of a removed animal.
+  const news = newEvents.value.filter((event) => petIdOf(event) === id && event.id > events[0]?.id);
+  const pet = petOf(id);
+  const isGone = isRemoved(id);
+  const history: History = {
+    pet,
+    isRemoved: isGone && pet !== undefined,
+    isUnknown: isGone && pet === undefined,
+    events: merged(news, events),
+    nextPage,
+    isLoading: isLoading.value,
+  };
+  return { history, loadOlder: () => load(() => read(nextPage!)) };
+}
+
+function showUnlessGone(error: unknown): void {
+  const isGone = error instanceof ResponseError && error.status === NOT_FOUND;
+  if (!isGone) showProblem(error);
 }
 
 function firstPageOf(id: number): string {

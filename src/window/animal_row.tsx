@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import type { Pet } from "../../events/pet.ts";
-import { type Leaving, wanted, WHY_LEAVING } from "./animals.ts";
+import { wanted } from "./animals.ts";
 import { changeOrAsk, removeOrAsk } from "./change_animal.tsx";
 import { beginEdit } from "./edit_form.tsx";
 import { type AnyField, FIELDS, type Patch } from "./fields.tsx";
@@ -17,20 +17,17 @@ interface AnimalRowProps {
   pet: Pet;
   /** The fields that the animal gets at the moment. */
   patch: Patch | undefined;
-  /** The reason if the animal is not in the list any more. */
-  why: Leaving["why"] | undefined;
   /** Whether the keys are on this row, so that Tab reaches it. */
   isActive: boolean;
 }
 
 /** The name is the tab stop of the list; the arrow keys reach the other controls. */
-export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.Element {
+export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element {
   const { id, name } = pet;
-  const mayChange = mayWrite.value && why !== "removed";
   return (
     <>
       <span role="gridcell" class="select">
-        {why === undefined && <SelectionBox pet={pet} />}
+        <SelectionBox pet={pet} />
       </span>
       <span role="gridcell" class="name">
         <a
@@ -42,14 +39,13 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
         >
           <Name of={name} />
         </a>
-        {why !== undefined && <span class="soft small">{WHY_LEAVING[why]}</span>}
       </span>
       {FIELDS.filter((field) => field.name !== "name").map((field) => (
-        <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayChange} />
+        <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayWrite.value} />
       ))}
       <span role="gridcell" class="number id">{id}</span>
       <span role="gridcell" class="actions">
-        {mayChange && <Actions pet={pet} />}
+        {mayWrite.value && <Actions pet={pet} />}
       </span>
     </>
   );
@@ -135,7 +131,8 @@ function Actions({ pet }: { pet: Pet }): JSX.Element {
         tabIndex={-1}
         title="Remove"
         aria-label={`Remove ${name}`}
-        onClick={() => removeOrAsk(pet)}
+        // The second click of a double click may be on the next animal.
+        onClick={({ detail }) => detail < 2 && removeOrAsk(pet)}
       >
         <Icon name="remove" />
       </button>

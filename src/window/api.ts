@@ -57,6 +57,8 @@ export interface Reply<Body> {
   headers: Headers;
   body: Body;
   nextPage: string | undefined;
+  /** Whether an earlier try of the request may have landed. */
+  isUnclear: boolean;
 }
 
 interface RequestOptions {
@@ -68,13 +70,18 @@ interface RequestOptions {
 }
 
 /** Reads a resource. Rejects with a {@linkcode ResponseError}, or if the signal is aborted. */
-export async function request<Body>(path: string, options?: RequestOptions): Promise<Reply<Body>> {
-  const response = await send(path, options);
+export async function request<Body>(
+  path: string,
+  options?: RequestOptions,
+  int64Fields?: readonly string[],
+): Promise<Reply<Body>> {
+  const { response, isUnclear } = await send(path, options);
   const text = await response.text();
   return {
     headers: response.headers,
-    body: text === "" ? null : parseJson(text),
+    body: text === "" ? null : parseJson(text, int64Fields),
     nextPage: nextPageOf(response),
+    isUnclear,
   };
 }
 
@@ -113,24 +120,31 @@ export function newIdempotencyKey(): string {
  * Resolves to a response that is a success. While the service is away, a read is repeated without limit, and a write for
  * {@linkcode WRITE_LIMIT_MS}; until then, the page is not left without a question.
  */
-export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+export async function send(path: string, options: RequestOptions = {}): Promise<Sent> {
   if (options.method === undefined) return await sendUntilAnswered(path, options);
   return await holdPageWhile(() => sendUntilAnswered(path, options));
 }
 
-async function sendUntilAnswered(path: string, options: RequestOptions): Promise<Response> {
+interface Sent {
+  response: Response;
+  isUnclear: boolean;
+}
+
+async function sendUntilAnswered(path: string, options: RequestOptions): Promise<Sent> {
   const isWrite = options.method !== undefined;
   const startMs = Date.now();
+  let isUnclear = false;
   for (let tries = 1;; tries++) {
     const response = await fetchOnce(path, options);
     if (response.ok) {
       noteBack();
-      return response;
+      return { response, isUnclear };
     }
     const error = await errorOf(response);
     const isReadFailed = !isWrite && response.status >= 500;
     if (!isAway(response) && !isReadFailed) throw error;
     noteAway(error);
+    isUnclear ||= response.status !== RATE_LIMITED;
     await wait(pauseMs(response, tries), options.signal);
     // The computer may have slept for days.
     if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { ACTIVITY_PANEL, ActivityPanel } from "./activity_panel.tsx";
-import { AnimalList, Skeleton } from "./animal_list.tsx";
+import { AnimalList } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
 import { CategoriesPage } from "./categories_page.tsx";
@@ -18,8 +18,8 @@ import {
   showCategories,
 } from "./navigation.ts";
 import { SelectionBar } from "./selection_bar.tsx";
-import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
-import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
+import { apiKey, keyProblem, signOut } from "./session.ts";
+import { SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { hasUnsaved } from "./unsaved.ts";
 import { adding, changing } from "./write_animal.ts";
@@ -34,27 +34,10 @@ export function App(): JSX.Element {
       )}
       <Header />
       {hasKey && <Store />}
-      {!hasKey && <WithoutKey />}
+      {!hasKey && <SignInPage />}
       <Dialogs />
-      {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
     </>
-  );
-}
-
-/** The page without a key, which first asks the other tabs for one. */
-function WithoutKey(): JSX.Element {
-  return isAskingTabs.value ? <Waiting /> : <SignInPage />;
-}
-
-/** The same as in the HTML, which people see before the script has come. */
-function Waiting(): JSX.Element {
-  return (
-    <main aria-busy>
-      <section>
-        <Skeleton />
-      </section>
-    </main>
   );
 }
 

@@ -3,68 +3,23 @@
 import {
   isOvertaken,
   NOT_FOUND,
-  parseJson,
   PRECONDITION_FAILED,
   request,
   ResponseError,
-  send,
   writeOptions,
 } from "./api.ts";
-import {
-  changeCategoryNames,
-  forgetUsedCategories,
-  idAboveKnown,
-  type NamedCategory,
-  setCategoryNames,
-} from "./category_names.ts";
-import { categoryIdOf, type StoreEvent } from "./events.ts";
-import { eventsAfter } from "./feed.ts";
+import { idAboveKnown, type NamedCategory, setCategoryNames } from "./category_names.ts";
+import { Query, readNow } from "./queries.ts";
 import { holdPageWhile } from "./unsaved.ts";
 
 /** The condition of a category that has no name. */
 const IF_NO_NAME = { "if-none-match": "*" };
 
-/** The position at which the names were read. */
-let readAt = "";
-
-/** The service has another log, whose positions say nothing of the earlier ones. */
-export function forgetCategories(): void {
-  readAt = "";
-  forgetUsedCategories();
-}
-
-/** Reads all names, as they are after the events that the page has. */
-export async function loadCategories(): Promise<void> {
-  for (;;) {
-    const response = await send("categories");
-    const all: NamedCategory[] = parseJson(await response.text(), ["id"]);
-    const at = response.headers.get("x-feed-position") ?? "";
-    const later = eventsAfter(at);
-    // Too much happened meanwhile.
-    if (later === undefined) continue;
-    // Another response, which is newer, came before.
-    if (at < readAt) return;
-    readAt = at;
-    setCategoryNames(all);
-    updateCategories(later);
-    return;
-  }
-}
-
-/** Updates the names after some more events. After one of an unknown type, they are read again. */
-export function updateCategories(events: readonly StoreEvent[]): void {
-  const changes = new Map<bigint, string | undefined>();
-  let isUnknown = false;
-  for (const event of events) {
-    const id = categoryIdOf(event);
-    if (id === undefined || event.id <= readAt) continue;
-    if (event.type === "CategoryNamed") changes.set(id, Object(event.data).name);
-    else if (event.type === "CategoryRemoved") changes.set(id, undefined);
-    else isUnknown = true;
-  }
-  changeCategoryNames(changes);
-  if (isUnknown) loadCategories().catch(() => {});
-}
+/** All names. */
+export const categoriesQuery = new Query(async () => {
+  const { body } = await readNow<NamedCategory[]>("categories", ["id"]);
+  setCategoryNames(body);
+});
 
 /** Names a category that has no name. Rejects if somebody has named it meanwhile. */
 export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
@@ -114,14 +69,14 @@ export async function renameCategory(shown: NamedCategory, name: string): Promis
 export async function removeCategory(shown: NamedCategory): Promise<void> {
   await unlessChanged(shown.id, shown.name, async (condition) => {
     await request(`categories/${shown.id}`, writeOptions("DELETE", undefined, condition));
-    changeCategoryNames(new Map([[shown.id, undefined]]));
+    await categoriesQuery.refresh();
   });
 }
 
 async function putName(id: bigint, name: string, condition: Record<string, string>) {
   const options = writeOptions("PUT", undefined, condition);
   await request(`categories/${id}`, { ...options, body: JSON.stringify({ name }) });
-  changeCategoryNames(new Map([[id, name]]));
+  await categoriesQuery.refresh();
 }
 
 /** Changes the name of a category if it still is `shown`, which is `undefined` for a category without a name. */

@@ -54,17 +54,6 @@ export function setCategoryNames(categories: readonly NamedCategory[]): void {
   names.value = new Map(categories.map(({ id, name }) => [id, name]));
 }
 
-/** Changes some names; `undefined` removes one. */
-export function changeCategoryNames(changes: ReadonlyMap<bigint, string | undefined>): void {
-  if (changes.size === 0) return;
-  const after = new Map(names.value);
-  for (const [id, name] of changes) {
-    if (name === undefined) after.delete(id);
-    else after.set(id, name);
-  }
-  names.value = after;
-}
-
 /** Remembers that animals have these categories. */
 export function rememberCategories(ids: readonly bigint[]): void {
   const after = new Set([...used.value, ...ids]);

@@ -16,8 +16,9 @@ import {
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
 import { Icon } from "./icon.tsx";
-import { type Choice, useListBox } from "./list_box.tsx";
+import { useListBox } from "./list_box.tsx";
 import { Name } from "./name.tsx";
+import type { Choice } from "./select.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
 const CHOICES_SHOWN = 100;

@@ -95,8 +95,8 @@ async function carryOut(
   await attempt(async () => {
     ended.written = await send();
   }, showError);
-  endWrites([ended]);
   const { written } = ended;
+  await endWrites([ended]);
   if (written === undefined) return { kind: "failed" };
   if (written.kind === "done") {
     showDone(written);

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
-import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
+import { isRemoved } from "./animals.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { ask, mayDiscard } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
@@ -25,11 +25,6 @@ export function beginEdit(pet: Pet): void {
   });
 }
 
-function endEdit(id: number): void {
-  removeEdit(id);
-  dropLeaving(id);
-}
-
 /** Whether the reader has typed anything. */
 function isTyped({ base, texts }: Edit): boolean {
   const before = textsOf(base);
@@ -39,20 +34,21 @@ function isTyped({ base, texts }: Edit): boolean {
 interface EditFormProps {
   edit: Edit;
   /** The reason if the animal is not in the list any more. */
-  why: Leaving["why"] | undefined;
+  why: string | undefined;
   /** Whether there is room for the labels of the fields. */
   hasLabels?: boolean;
 }
 
 export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.Element {
   const { base: { id, name }, texts, faults, isSaving, theirs } = edit;
+  const isGone = isRemoved(id);
   const form = useRef<HTMLFormElement>(null);
   useUnsaved(isTyped(edit));
 
   const close = async () => {
     if (isSaving) return;
     // Nobody can save a change of an animal that was removed.
-    const isLost = isTyped(edit) && why !== "removed";
+    const isLost = isTyped(edit) && !isGone;
     const isSure = await mayDiscard(
       isLost,
       (
@@ -82,7 +78,7 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault();
-        if (why !== "removed" && !isSaving) save(edit, showFaults);
+        if (!isGone && !isSaving) save(edit, showFaults);
       }}
     >
       <AnimalFields
@@ -95,9 +91,9 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       />
       <span class="buttons">
         <button type="button" disabled={isSaving} onClick={close}>
-          {why === "removed" ? "Close" : "Cancel"}
+          {isGone ? "Close" : "Cancel"}
         </button>
-        {why !== "removed" && (
+        {!isGone && (
           <button type="submit" class="primary" aria-disabled={isSaving}>
             {isSaving ? "Saving …" : "Save"}
           </button>
@@ -106,7 +102,7 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       <p class="fault" role="alert">
         {why !== undefined && (
           <>
-            <Name of={name} /> {WHY_LEAVING[why]}
+            <Name of={name} /> {why}
           </>
         )}
         {why === undefined && theirs !== undefined && (
@@ -153,7 +149,7 @@ async function save({ base, texts, theirs }: Edit, showFaults: (faults: Faults) 
 /** Ends an edit. The row gets the focus back. */
 function leave(id: number): void {
   const hadFocus = document.activeElement?.closest(`[data-id="${id}"]`) !== null;
-  endEdit(id);
+  removeEdit(id);
   if (!hadFocus) return;
   afterDraw(() => {
     document.querySelector<HTMLElement>(`[data-id="${id}"] a`)?.focus({ preventScroll: true });

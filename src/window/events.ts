@@ -24,9 +24,7 @@ const KNOWN_TYPES: Record<PetEventBody["type"], Kind> = {
   PetRemoved: "removed",
 };
 
-/** The kinds of events, in the order in which the page shows them. */
-export const KINDS = ["added", "changed", "removed"] as const;
-export type Kind = typeof KINDS[number];
+export type Kind = "added" | "changed" | "removed";
 
 export function isPetEvent(event: StoreEvent): event is PetEvent {
   return Object.hasOwn(KNOWN_TYPES, event.type);

@@ -42,14 +42,6 @@ export function rememberEvents(more: readonly StoreEvent[]): void {
   events.value = newestFirst.slice(0, EVENTS_KEPT);
 }
 
-/** The events after a position, the oldest first; `undefined` if the page may have forgotten some of them. */
-export function eventsAfter(start: string): StoreEvent[] | undefined {
-  const kept = events.value;
-  const oldest = kept.at(-1);
-  const mayHaveForgotten = kept.length === EVENTS_KEPT && oldest !== undefined && oldest.id > start;
-  return mayHaveForgotten ? undefined : kept.filter(({ id }) => id > start).reverse();
-}
-
 /** Follows the store. Does not end. `onReset` is called if the service has another log, and reads everything again. */
 export async function follow(onReset: () => Promise<void>): Promise<never> {
   for (;;) {
@@ -87,7 +79,7 @@ async function untilVisible(): Promise<void> {
 }
 
 async function followStream(stream: AbortController): Promise<void> {
-  const response = await send(`events?lastEventId=${position.value}`, {
+  const { response } = await send(`events?lastEventId=${position.value}`, {
     headers: { accept: "text/event-stream" },
     signal: stream.signal,
   });

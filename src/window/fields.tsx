@@ -10,9 +10,8 @@ import { CategoryName } from "./category_name.tsx";
 import { categoryWithName, nameOfCategory } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
-import type { Choice } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
-import { Select } from "./select.tsx";
+import { type Choice, Select } from "./select.tsx";
 
 export type FieldName = Exclude<keyof Pet, "id">;
 

@@ -37,7 +37,8 @@ export function isInTab(tab: Tab, status: PetStatus | undefined): boolean {
 
 export function matches(pet: Pet, { status, categoryId, name }: Filter): boolean {
   const isInCategory = categoryId === "" || BigInt(categoryId) === pet.categoryId;
-  const isFound = foldCase(pet.name).includes(foldCase(name)) || searchedId(name) === pet.id;
+  const isFound = name === "" || foldCase(pet.name).includes(foldCase(name)) ||
+    searchedId(name) === pet.id;
   return isInTab(status, pet.status) && isInCategory && isFound;
 }
 

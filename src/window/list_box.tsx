@@ -7,15 +7,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { afterDraw } from "./focus.ts";
 import { Icon } from "./icon.tsx";
-
-export interface Choice {
-  /** The choices of a list have different texts. */
-  text: string;
-  label: string;
-  /** How the list shows the choice; by default, its label. */
-  drawn?: ComponentChildren;
-  title?: string;
-}
+import type { Choice } from "./select.tsx";
 
 interface ListBoxOptions {
   choices: readonly Choice[];
@@ -42,7 +34,10 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
   /** -1 if the keys are on no choice. */
   const place = choices.findIndex(({ text }) => text === active);
   const isOpen = isWanted && choices.length > 0 && !isLocked;
-  useListBelow(isOpen, list, control, choices.length);
+  useLayoutEffect(() => {
+    // The list is placed at the control.
+    if (isOpen) list.current!.showPopover({ source: control.current! });
+  }, [isOpen]);
 
   /** Opens the list with the keys on a choice, or moves them there. */
   const goTo = (text: string | undefined) => {
@@ -122,46 +117,4 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
     )
     : undefined;
   return { isOpen, place, goTo, close, pick, onListKey, attributes, box };
-}
-
-interface Ref<Type> {
-  readonly current: Type | null;
-}
-
-/** Shows the list, a popover, while `isOpen`. It stays at its control while the page moves. */
-function useListBelow(
-  isOpen: boolean,
-  list: Ref<HTMLElement>,
-  control: Ref<HTMLElement>,
-  length: number,
-): void {
-  useLayoutEffect(() => {
-    if (!isOpen) return;
-    list.current!.showPopover();
-    const follow = () => placeBelow(list.current!, control.current!);
-    follow();
-    addEventListener("scroll", follow, true);
-    addEventListener("resize", follow);
-    return () => {
-      removeEventListener("scroll", follow, true);
-      removeEventListener("resize", follow);
-    };
-  }, [isOpen, length]);
-}
-
-/** Pixels between the list and the edge of the screen. */
-const MARGIN = 8;
-
-/**
- * Puts the list below its control, or above it if there is more room. It is at least as wide, and begins or ends where the
- * control does.
- */
-function placeBelow(list: HTMLElement, control: HTMLElement): void {
-  const { left, right, top, bottom } = control.getBoundingClientRect();
-  list.style.minWidth = `${right - left}px`;
-  const { width, height } = list.getBoundingClientRect();
-  const isBelow = bottom + height <= innerHeight || top < height;
-  const hasRoom = left + width + MARGIN <= innerWidth;
-  list.style.left = `${hasRoom ? left : Math.max(MARGIN, right - width)}px`;
-  list.style.top = `${isBelow ? bottom : top - height}px`;
 }

@@ -2,12 +2,14 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { countEvents, forgetDay, loadLastDay } from "./activity.ts";
+import { loadLastHour } from "./activity.ts";
 import { shownName } from "./animal_page.tsx";
-import { loadAnimals, updateList, wanted } from "./animals.ts";
+import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./animals.ts";
 import { App } from "./app.tsx";
-import { forgetCategories, loadCategories, updateCategories } from "./categories.ts";
-import { countTabs, updateCounts } from "./counts.ts";
+import { categoriesQuery } from "./categories.ts";
+import { forgetUsedCategories } from "./category_names.ts";
+import { countsQuery } from "./counts.ts";
+import { categoryIdOf, petIdOf } from "./events.ts";
 import { follow, forgetEvents, onEvents, position } from "./feed.ts";
 import { loadKeyInfo } from "./key_info.ts";
 import { attempt, problem, showProblem } from "./messages.tsx";
@@ -24,21 +26,22 @@ effect(() => {
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 });
 onEvents((events) => {
-  updateList(events);
-  updateCategories(events);
-  updateCounts(events);
-  countEvents(events);
+  const has = (idOf: typeof petIdOf | typeof categoryIdOf) =>
+    events.some((event) => idOf(event) !== undefined);
+  followAnimals(events).catch(showProblem);
+  if (has(petIdOf)) countsQuery.refresh().catch(showProblem);
+  if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
 });
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
+beginSession();
 // Until now, the reader has seen the skeleton of the page.
 document.body.replaceChildren();
 render(<App />, document.body);
 listenToShortcuts();
-await beginSession();
 // The list has names at once. They are read again when the page follows the store.
-loadCategories().catch(showProblem);
+categoriesQuery.refresh().catch(showProblem);
 await attempt(showAddress);
 if (addressProblem.value !== undefined) problem.value = addressProblem.value;
 readRest().catch(showProblem);
@@ -46,14 +49,18 @@ await follow(readAgain);
 
 /** Reads what the list does not show. */
 async function readRest(): Promise<void> {
-  await Promise.all([loadCategories(), countTabs(), loadLastDay(position.value ?? "")]);
+  await Promise.all([
+    categoriesQuery.refresh(),
+    countsQuery.refresh(),
+    loadLastHour(position.value ?? ""),
+  ]);
 }
 
 /** The service has another log, so the page reads everything again. */
 async function readAgain(): Promise<void> {
   forgetEvents();
-  forgetDay();
-  forgetCategories();
+  forgetAnimals();
+  forgetUsedCategories();
   await attempt(async () => {
     await loadAnimals({ ...wanted.value });
     await readRest();

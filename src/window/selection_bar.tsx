@@ -11,8 +11,8 @@ import { isSearch } from "./filter.ts";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { mayWrite } from "./key_info.ts";
+import { Menu } from "./menu.tsx";
 import { animalId } from "./navigation.ts";
-import { Select } from "./select.tsx";
 import {
   clearSelection,
   isAllSelected,
@@ -51,14 +51,17 @@ function Actions(): JSX.Element {
       <div class="line">
         {mayWrite.value && (
           <>
-            <Select
-              aria-label="Mark as"
-              choices={STATUS_CHOICES}
-              text={undefined}
-              onText={(text) => changeStatus(selectedPets(), statusOf(text))}
-            >
-              Mark as
-            </Select>
+            <Menu class="" title="Mark as" label="Mark as" button="Mark as">
+              {STATUS_CHOICES.map(({ text, drawn }) => (
+                <button
+                  key={text}
+                  type="button"
+                  onClick={() => changeStatus(selectedPets(), statusOf(text))}
+                >
+                  {drawn}
+                </button>
+              ))}
+            </Menu>
             <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
           </>
         )}

@@ -1,7 +1,6 @@
 /**
- * The API key of this tab, which `sessionStorage` has. Tabs of one browser share it: a new tab takes the key of the tab
- * that was used last, and signing out in one of them ends all. If the reader stays signed in on this computer,
- * `localStorage` has the key, too, until somebody signs out.
+ * The API key: that of this tab, in `sessionStorage`, or, if the reader stays signed in on this computer, that of all tabs,
+ * in `localStorage`, until somebody signs out.
  */
 
 import { signal } from "@preact/signals";
@@ -18,60 +17,29 @@ const NOT_LOCAL =
 const UNAUTHORIZED = 401;
 const WRONG_KEY = "This access key is not valid: it is mistyped, not complete, or has ended";
 
-/** How long a new tab waits for the key of another one. */
-const OTHER_TABS_MS = 150;
-
 /** The key of this tab; `undefined` if the page asks for one. */
 export const apiKey = signal<string | undefined>(undefined);
-
-/** Whether the page waits for other tabs before it asks for a key. */
-export const isAskingTabs = signal(true);
 
 /** The reason if the page asks for a key again. */
 export const keyProblem = signal<string | undefined>(undefined);
 
-/** The key in the address, if this browser already has another one: the reader chooses. */
-export const keyFromAddress = signal<string | undefined>(undefined);
-
 /** The reason if the key in the address was ignored. */
 export const addressProblem = signal<string | undefined>(undefined);
-
-type TabMessage =
-  | { type: "ask"; asker: string }
-  | { type: "answer"; asker: string; apiKey: string; usedAt: number }
-  | { type: "signOut" };
-
-/** Stores at other paths of this host have tabs of their own. */
-const tabs = new BroadcastChannel(`animal-store ${location.pathname}`);
-
-/** Names this tab in the question for a key. */
-const asker = String(Math.random());
-
-/** When the reader last used this tab, in milliseconds since the Unix epoch. */
-let usedAt = 0;
 
 /** Resolves the requests that wait for a key. */
 let waiting = Promise.withResolvers<string>();
 
-/** Takes the key of this tab, of the address, or of another tab. The key disappears from the address. */
-export async function beginSession(): Promise<void> {
-  tabs.addEventListener("message", ({ data }) => onMessage(data));
-  for (const type of ["pointerdown", "keydown", "focus"]) {
-    addEventListener(type, () => usedAt = Date.now(), { capture: true });
-  }
-  const linked = takeKeyFromAddress();
-  let own: string | undefined = sessionStorage[STORED_KEY] ?? localStorage[STORED_KEY];
-  // A key in the address needs no other tab.
-  if (own === undefined && linked === undefined) own = await keyOfOtherTabs();
-  isAskingTabs.value = false;
-  if (own !== undefined && linked !== undefined && linked !== own) {
-    // Requests wait for the choice, because a refused key would ask for another one.
-    keyFromAddress.value = linked;
-    apiKey.value = own;
-    return;
-  }
-  const key = own ?? linked;
+/** Takes the key of the address, which disappears from there, of this tab, or of this computer, and follows that. */
+export function beginSession(): void {
+  const key = takeKeyFromAddress() ?? sessionStorage[STORED_KEY] ?? localStorage[STORED_KEY];
   if (key !== undefined) useKey(key);
+  // Another tab has signed in or out.
+  addEventListener("storage", ({ key, oldValue, newValue }) => {
+    if (key !== STORED_KEY) return;
+    const isAsked = apiKey.value === undefined || keyProblem.value !== undefined;
+    if (newValue !== null && isAsked) useKey(newValue);
+    if (newValue === null && oldValue === apiKey.value) endSession();
+  });
 }
 
 function takeKeyFromAddress(): string | undefined {
@@ -108,15 +76,13 @@ export function useKey(text: string): void {
   const key = cleanKey(text);
   sessionStorage[STORED_KEY] = key;
   keyProblem.value = undefined;
-  keyFromAddress.value = undefined;
   apiKey.value = key;
   waiting.resolve(key);
 }
 
 /** Resolves to the key, as soon as the reader has signed in. */
 export async function keyForRequest(): Promise<string> {
-  const isUndecided = keyFromAddress.value !== undefined || keyProblem.value !== undefined;
-  if (apiKey.value !== undefined && !isUndecided) return apiKey.value;
+  if (apiKey.value !== undefined && keyProblem.value === undefined) return apiKey.value;
   return await waiting.promise;
 }
 
@@ -125,7 +91,6 @@ export function refuseKey(refused: string, message: string): void {
   if (refused !== apiKey.value || keyProblem.value !== undefined) return;
   waiting = Promise.withResolvers();
   sessionStorage.removeItem(STORED_KEY);
-  if (localStorage[STORED_KEY] === refused) localStorage.removeItem(STORED_KEY);
   keyProblem.value = inPlainWords(message);
 }
 
@@ -134,10 +99,9 @@ function inPlainWords(message: string): string {
   return message.replaceAll("API key", "access key");
 }
 
-/** Ends the session in all tabs. */
+/** Ends the session of this tab and, if the key is kept on this computer, of all tabs with it. */
 export function signOut(): void {
   localStorage.removeItem(STORED_KEY);
-  tabs.postMessage({ type: "signOut" } satisfies TabMessage);
   endSession();
 }
 
@@ -153,43 +117,6 @@ let isLeaving = false;
 /** Whether the page is left without a question. */
 export function isSignedOut(): boolean {
   return isLeaving;
-}
-
-function onMessage(message: TabMessage): void {
-  switch (message.type) {
-    case "ask":
-      answer(message.asker);
-      break;
-    case "signOut":
-      if (apiKey.value !== undefined) endSession();
-      break;
-    case "answer":
-      // A tab that is busy, or that the browser has slowed down, answers late.
-      if (message.asker === asker && !isAskingTabs.value && apiKey.value === undefined) {
-        useKey(message.apiKey);
-      }
-  }
-}
-
-function answer(asker: string): void {
-  const isRefused = keyProblem.value !== undefined;
-  if (apiKey.value === undefined || isRefused || isLeaving) return;
-  const message: TabMessage = { type: "answer", asker, apiKey: apiKey.value, usedAt };
-  tabs.postMessage(message);
-}
-
-/** Resolves to the key of the tab that was used last; `undefined` if no other tab has one. */
-async function keyOfOtherTabs(): Promise<string | undefined> {
-  let newest: { apiKey: string; usedAt: number } | undefined;
-  const collect = ({ data }: MessageEvent<TabMessage>) => {
-    if (data.type !== "answer" || data.asker !== asker) return;
-    if (newest === undefined || data.usedAt > newest.usedAt) newest = data;
-  };
-  tabs.addEventListener("message", collect);
-  tabs.postMessage({ type: "ask", asker } satisfies TabMessage);
-  await new Promise((resolve) => setTimeout(resolve, OTHER_TABS_MS));
-  tabs.removeEventListener("message", collect);
-  return newest?.apiKey;
 }
 
 /** A key is often pasted with its scheme. */

@@ -1,20 +1,11 @@
-/** The form that asks for an API key, and the question about a key in the address. */
+/** The form that asks for an API key. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { restoreFocus } from "./focus.ts";
 import { FormField } from "./form_field.tsx";
-import {
-  addressProblem,
-  apiKey,
-  faultOfKey,
-  isKept,
-  keyFromAddress,
-  keyProblem,
-  signIn,
-  useKey,
-} from "./session.ts";
+import { addressProblem, faultOfKey, isKept, keyProblem, signIn } from "./session.ts";
 
 const TITLE = "Sign in";
 
@@ -100,23 +91,4 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
     </>
   );
   return { fields, open };
-}
-
-/** Until the reader has answered, the page uses neither key: that of the tab may be an old one, which is refused. */
-export function KeyQuestion(): JSX.Element {
-  return (
-    <Dialog
-      title="Use the key in the address?"
-      no="Keep the key of this tab"
-      yes="Use the other key"
-      isDangerous
-      onYes={() => useKey(keyFromAddress.value!)}
-      onClose={() => useKey(apiKey.value!)}
-    >
-      <p>
-        This tab already has another access key. If you use the one in the address, the tab forgets
-        its own.
-      </p>
-    </Dialog>
-  );
 }

@@ -1,8 +1,8 @@
-/** The status of an animal as a pill, and the list from which people choose another one. */
+/** The status of an animal as a pill, from which people choose another one. */
 
 import type { JSX } from "preact";
 import type { PetStatus } from "../../events/pet.ts";
-import { STATUS_CHOICES, statusLabel, statusOf } from "./fields.tsx";
+import { STATUS_CHOICES, statusOf } from "./fields.tsx";
 import { Select } from "./select.tsx";
 
 interface StatusPickerProps {
@@ -26,8 +26,6 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
       choices={STATUS_CHOICES}
       text={status ?? ""}
       onText={(text) => onPick(statusOf(text))}
-    >
-      {statusLabel(status)}
-    </Select>
+    />
   );
 }

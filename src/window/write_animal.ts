@@ -1,11 +1,9 @@
 /** Changes and removals of animals, and their undo. Each is sent only if the animal is still as the reader saw it. */
 
-import { batch, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { applyChanges, type Change, changeByEvent, petOf } from "./animals.ts";
+import { refreshAnimals } from "./animals.ts";
 import { isOvertaken, request, write } from "./api.ts";
-import { isPetEvent, petIdOf } from "./events.ts";
-import { eventsAfter, position } from "./feed.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
 import { holdPage, releasePage } from "./unsaved.ts";
 
@@ -36,19 +34,7 @@ export interface Written {
   kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
-  /** The knowledge of the page before the request. A response that comes late may be older than later knowledge. */
-  known: Known;
 }
-
-interface Known {
-  /** The position of the stream. */
-  position: string;
-  /** The object of the list, compared by identity. An animal that is added has none. */
-  listed: Pet | undefined;
-}
-
-/** The outcomes that came last, without those that are older than what the page knows. */
-export const lastWritten = signal<readonly Written[]>([]);
 
 export function changeOf(shown: Pet, patch: Patch): Write {
   const send = () =>
@@ -75,16 +61,17 @@ export const adding = signal(0);
 export async function addAnimal(pet: NewPet, headers: Record<string, string>): Promise<Written> {
   adding.value++;
   try {
-    return await sendNew(pet, headers);
+    const added = await sendNew(pet, headers);
+    await refreshAnimals([added.before.id]);
+    return added;
   } finally {
     adding.value--;
   }
 }
 
 async function sendNew(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
-  const known = knownOf(undefined);
   const { body } = await write<Pet>("POST", "pets", pet, headers);
-  return { kind: "done", before: body, after: body, known };
+  return { kind: "done", before: body, after: body };
 }
 
 /** Undoes a change unless somebody else has changed the animal since, or adds a removed animal again, with a new id. */
@@ -109,52 +96,17 @@ export interface Ended {
   written?: Written;
 }
 
-/** Shows the outcomes of some writes, and that these are no longer being sent. */
-export function endWrites(ended: readonly Ended[]): void {
+/** Reads the animals of some writes again, and then shows that these are no longer being sent. */
+export async function endWrites(ended: readonly Ended[]): Promise<void> {
   const written = ended.map((it) => it.written).filter((it) => it !== undefined);
-  const others = new Map(changing.value);
-  for (const { write: { shown } } of ended) others.delete(shown.id);
-  batch(() => {
-    showWritten(written);
+  try {
+    await refreshAnimals(written.map(({ before, after }) => (after ?? before).id));
+  } finally {
+    const others = new Map(changing.value);
+    for (const { write: { shown } } of ended) others.delete(shown.id);
     changing.value = others;
     if (others.size === 0) releasePage(HOLDER);
-  });
-}
-
-/** Shows the outcomes of writes at once, because the stream may bring them later. */
-export function showWritten(written: readonly Written[]): void {
-  const newest = written.filter(isNewest);
-  // In one batch, a later call without outcomes must not hide those of an earlier one.
-  if (newest.length === 0) return;
-  batch(() => {
-    applyChanges(newest.map(effectOf));
-    lastWritten.value = newest;
-  });
-}
-
-/** Whether the page has learned of no other state of the animal since the request. In doubt not: the stream brings the outcome. */
-function isNewest(written: Written): boolean {
-  const { pet, isRemoved } = effectOf(written);
-  const later = eventsAfter(written.known.position);
-  // The page may have forgotten events of the animal.
-  if (later === undefined) return false;
-  const last = later.findLast((event) => petIdOf(event) === pet.id);
-  // Without an event, a page of the list may have brought another state.
-  if (last === undefined) return petOf(pet.id) === written.known.listed;
-  if (!isPetEvent(last)) return false;
-  const brought = changeByEvent(last);
-  return brought.isRemoved === isRemoved && isSame(brought.pet, pet);
-}
-
-function knownOf(id: number | undefined): Known {
-  return {
-    position: position.value ?? "",
-    listed: id === undefined ? undefined : petOf(id),
-  };
-}
-
-function effectOf({ kind, before, after }: Written): Change {
-  return { pet: after ?? before, isRemoved: after === undefined, isOwn: kind === "done" };
+  }
 }
 
 /** The fields that a change has changed, with the values that they had: `null` for a field that was absent. */
@@ -173,16 +125,15 @@ async function writeUnlessChanged(
 ): Promise<Written> {
   const { id } = shown;
   for (let tries = 0; tries < TRIES; tries++) {
-    const known = knownOf(id);
     const { body: [now], headers } = await request<Pet[]>(`pets?ids=${id}`);
     if (now === undefined || !isSame(now, shown)) {
-      return { kind: "conflict", before: shown, after: now, known };
+      return { kind: "conflict", before: shown, after: now };
     }
     const etag = headers.get("etag");
     if (etag === null) throw new Error(NO_ETAG);
     try {
       const after = await send(`pets/${id}`, { "if-match": etag });
-      return { kind: "done", before: now, after, known };
+      return { kind: "done", before: now, after };
     } catch (error) {
       if (!isOvertaken(error)) throw error;
     }

@@ -26,14 +26,19 @@ export const toast = (page: Page, text: string | RegExp) =>
 
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
+export const statusText = (page: Page, name: string): Promise<string> =>
+  statusOf(page, name).evaluate((it: Page) => it.selectedOptions[0].text);
+
 /** Chooses another status of an animal. */
 export const pickStatus = (page: Page, name: string, status: string): Promise<void> =>
   pickFrom(page, `Status of ${name}`, status);
 
 /** Chooses from the list of a control. */
 export async function pickFrom(parent: Page, label: string, choice: string): Promise<void> {
-  await parent.getByRole("combobox", { name: label, exact: true }).click();
-  await parent.getByRole("option", { name: choice, exact: true }).click();
+  const control = parent.getByRole("combobox", { name: label, exact: true });
+  // A select in the list has all its options from then on.
+  await control.focus();
+  await control.selectOption({ label: choice });
 }
 
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });

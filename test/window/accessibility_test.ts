@@ -117,15 +117,8 @@ for (const width of [390, 1280]) {
         await check("edit of a removed animal");
         await press(page, "Close");
       }
-      await row(page, "Mia").hover();
       await service.add({ name: "Bella", categoryId: 7 });
-      await page.getByText("1 new animal").waitFor();
-      await service.add({ name: "Coco", categoryId: 7 });
-      await service.remove(5);
-      await service.remove(1);
-      await row(page, "Mia").getByText("was removed").waitFor();
-      await check("new animals wait");
-      await press(page, "Show");
+      await row(page, "Bella").waitFor();
       network.fetch = (request) => {
         if (request.method !== "PATCH") return service.fetch(request);
         return Promise.resolve(Response.json({ message: "It fails" }, { status: 500 }));

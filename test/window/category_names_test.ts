@@ -1,11 +1,9 @@
 import { assertEquals } from "@std/assert";
 import {
   categoryWithName,
-  changeCategoryNames,
   findCategories,
   forgetUsedCategories,
   idAboveKnown,
-  namedCategories,
   rememberCategories,
   setCategoryNames,
   unnamedCategories,
@@ -42,19 +40,13 @@ Deno.test("findCategories() finds a category without a name by its number, after
   assertEquals(ids("1"), []);
   assertEquals(categoryWithName("category 4"), 4n);
   assertEquals(idAboveKnown(), 42n);
-  changeCategoryNames(new Map([[4n, "Birds"]]));
+  name([7n, "Dogs"], [8n, "Cats"], [4n, "Birds"]);
   assertEquals(unnamedCategories.value, [{ id: 41n }]);
   rememberCategories([LARGEST]);
   assertEquals(idAboveKnown(), 1n);
   forgetUsedCategories();
   assertEquals(unnamedCategories.value, []);
   assertEquals(idAboveKnown(), 9n);
-});
-
-Deno.test("changeCategoryNames() names, renames and removes", () => {
-  name([7n, "Dogs"], [8n, "Cats"]);
-  changeCategoryNames(new Map([[7n, "Hounds"], [8n, undefined], [9n, "Birds"]]));
-  assertEquals(namedCategories.value, [{ id: 9n, name: "Birds" }, { id: 7n, name: "Hounds" }]);
 });
 
 Deno.test("a category may be written as its name or its id, and the id is what is meant in doubt", () => {

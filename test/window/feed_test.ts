@@ -122,34 +122,6 @@ testInBrowser(
 );
 
 testInBrowser(
-  "the day counts animals alone, and no number that it does not know yet",
-  async ({ service, network, open }) => {
-    await service.nameCategory(7n, "Dogs");
-    await service.add({ name: "Rex", categoryId: 7 });
-    const away = () => Response.json({ message: "It is away" }, { status: 503 });
-    network.fetch = async (request) => {
-      const isOfDay = request.url.includes("&since=");
-      return isOfDay ? away() : await service.fetch(request);
-    };
-    const page = await open(`/window#key=${service.token}`);
-    const activity = activityOf(page);
-    await activity.getByText("Waiting for the connection …").waitFor();
-    await row(page, "Rex").waitFor();
-    // The stream brings a part of the day.
-    await expectSoon(() => page.streams.size, 1);
-    await service.add({ name: "Mia", categoryId: 7 });
-    await page.getByRole("img", { name: "added", exact: true }).waitFor();
-    network.fetch = service.fetch;
-    // Neither the name of the category nor a kind without events is among them.
-    await page.getByRole("img", { name: "2 added", exact: true }).waitFor();
-    await activity.getByText("Waiting").waitFor({ state: "hidden" });
-    const isBeforeLastHour = await page.evaluate("new Date().getHours() < 23");
-    const start = await activity.locator(".axis time").first().innerText();
-    assertEquals(start.startsWith("Yesterday, "), isBeforeLastHour);
-  },
-);
-
-testInBrowser(
   "a reload without a connection states nothing, and says that the page tries again",
   async ({ service, network, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
@@ -166,7 +138,6 @@ testInBrowser(
     assertEquals(await page.getByText(/Loading …|\b0\b|Nothing has happened/).count(), 0);
     network.fetch = service.fetch;
     await row(page, "Rex").waitFor();
-    await page.getByRole("img", { name: "1 added", exact: true }).waitFor();
   },
 );
 

@@ -5,15 +5,7 @@ import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import {
-  button,
-  enterKey,
-  expectFocus,
-  linkOf,
-  press,
-  row,
-  signOut,
-} from "../support/window_controls.ts";
+import { enterKey, linkOf, press, row, signOut } from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
@@ -36,7 +28,7 @@ async function reopen(
 }
 
 testInBrowser(
-  "a key stays in its tab, a new tab takes it from another one, and signing out ends all",
+  "a key stays in its tab, or by choice in all tabs, and signing out ends all that have it",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open("/window");
@@ -46,30 +38,19 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
     await page.reload();
-    const opening = page.context().waitForEvent("page");
-    await linkOf(page, "Rex").click({ modifiers: ["ControlOrMeta"] });
-    const linked = await opening;
-    await linked.getByRole("heading", { name: "Rex" }).waitFor();
-    await linked.close();
-    // A busy tab answers late.
-    await page.evaluate(`{
-      const { postMessage } = BroadcastChannel.prototype;
-      BroadcastChannel.prototype.postMessage = function (message) {
-        const send = () => postMessage.call(this, message);
-        if (message.type === "answer") setTimeout(send, 1_000);
-        else send();
-      };
-    }`);
+    await row(page, "Rex").waitFor();
     const other = await open("/window", { beside: page });
-    await row(other, "Rex").waitFor();
+    await key(other).waitFor();
+    await signOut(page);
+    await key(page).waitFor();
+    await stay(page).check();
+    await enterKey(page, service.token);
+    for (const it of [page, other]) await row(it, "Rex").waitFor();
     await signOut(page);
     for (const it of [page, other]) {
       await key(it).waitFor();
       await expectSoon(() => placesOf(it, service.token), [false, false, false, false]);
     }
-    const third = await open("/window", { beside: page });
-    await enterKey(third, service.token);
-    await row(third, "Rex").waitFor();
   },
 );
 
@@ -102,7 +83,7 @@ testInBrowser(
     await third.goto(pageAddress);
     // The service calls it an API key.
     await third.getByText(/access key is .*revoked/).waitFor();
-    await expectSoon(() => placesOf(third, token), [false, false, false, false]);
+    await stay(third).uncheck();
     await enterKey(third, service.token);
     await row(third, "Rex").waitFor();
     await expectSoon(() => placesOf(third, service.token), [true, false, false, false]);
@@ -145,7 +126,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a key in the address is for localhost, and replaces no other without a question",
+  "a key in the address is for localhost, and disappears from there",
   async ({ service, address, open }) => {
     const other = new URL(address);
     other.hostname = OTHER_HOST;
@@ -163,18 +144,9 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await page.getByText("No animals yet").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
-    const follow = () => page.evaluate(`location.hash = "key=pets_other"`);
-    const dialog = page.getByRole("dialog").filter({ hasText: "Use the key in the address?" });
-    await follow();
-    await dialog.waitFor();
-    await expectSoon(() => page.url(), `${address}/window`);
-    await expectFocus(button(dialog, "Keep the key of this tab"));
-    await page.keyboard.press("Enter");
-    await page.getByText("No animals yet").waitFor();
-    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
-    await follow();
-    await press(dialog, "Use the other key");
+    await page.evaluate(`location.hash = "key=pets_other"`);
     await page.getByText(/mistyped/).waitFor();
+    await expectSoon(() => page.url(), `${address}/window`);
     const response = await page.request.get(`${address}/window`);
     assertMatch(response.headers()["cross-origin-opener-policy"], /^same-origin$/);
   },

@@ -11,7 +11,7 @@ import {
   pickStatus,
   press,
   row,
-  statusOf,
+  statusText,
   tab,
   toast,
 } from "../support/window_controls.ts";
@@ -50,11 +50,6 @@ testInBrowser(
     const remove = button(page, "Remove Mia");
     await remove.click();
     await toast(page, "Mia was removed").waitFor();
-    // The row stays under the pointer, without a button.
-    await row(page, "Mia").getByText("was removed").waitFor();
-    await page.mouse.down();
-    await page.mouse.up();
-    await page.mouse.move(0, 0);
     await row(page, "Mia").waitFor({ state: "hidden" });
     await tab(page, "All 1").waitFor();
     // The second click comes while the first one is being sent.
@@ -114,7 +109,7 @@ testInBrowser(
     };
     await pickStatus(page, "Rex", "Sold");
     await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    await expectSoon(() => statusText(page, "Rex"), "Available");
     network.fetch = service.fetch;
     await pickStatus(page, "Rex", "Sold");
     await page.getByText("It fails").waitFor({ state: "hidden" });
@@ -170,7 +165,7 @@ testInBrowser("the focus stays in the list after a removal", async ({ service, o
 });
 
 testInBrowser(
-  "a page loads again if too much happened meanwhile",
+  "a page that comes late brings back nothing older",
   async ({ service, network, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
@@ -197,7 +192,6 @@ testInBrowser(
     await page.getByRole("region", { name: "Activity" }).getByText(/changed many times|Last was/)
       .first().waitFor();
     mayAnswer.resolve();
-    await expectSoon(() => pages, 2);
     await page.locator("#animals[aria-busy=false]").waitFor();
     await row(page, "Bella").waitFor();
     await row(page, "Rex").waitFor({ state: "hidden" });

@@ -61,11 +61,7 @@ testInBrowser(
     }
     await row(page, "Bella").filter({ hasText: MAX_INT64 }).waitFor();
     await press(page, "Remove Bella");
-    // While the pointer is on the row, it stays.
-    await row(page, "Bella").getByText("was removed").waitFor();
-    await page.mouse.move(0, 0);
     await page.getByText("No animals yet").waitFor();
-    await page.getByRole("img", { name: "1 added" }).waitFor();
     assertEquals((await (await service.send("/v1/events")).json()).length, 4);
   },
 );
@@ -75,7 +71,7 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
   const [page, other] = [await open("/window"), await open("/window")];
   for (const it of [page, other]) await enterKey(it, service.token);
   await row(other, "Pet 80").waitFor();
-  // While the pointer is on the list, new animals wait.
+  // While the pointer is on the list, new animals come above the screen.
   await other.mouse.move(0, 0);
   let added = 80;
   await until(async () => {

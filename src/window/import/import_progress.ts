@@ -1,11 +1,9 @@
 /** A running import: its progress, and the outcomes of its lines. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { wait } from "../api.ts";
 import { Collector } from "../collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
 import { type Outcome, runImport } from "./run_import.ts";
-import { sendEntry } from "./send_entry.ts";
 
 export interface ImportState {
   added: number;
@@ -33,12 +31,8 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
     for (const { entry, outcome } of some) tally.note(entry, outcome);
     state.value = tally.state();
   });
-  const run = runImport(entries, {
-    send: sendEntry,
-    onOutcome: (entry, outcome) => known.add([{ entry, outcome }]),
-    wait,
-    signal: stop.signal,
-  });
+  const note = (entry: Entry, outcome: Outcome) => known.add([{ entry, outcome }]);
+  const run = runImport(entries, note, stop.signal);
   const finish = (end: ImportState["end"]) => {
     isStopping.value = false;
     state.value = tally.state(end);

@@ -16,7 +16,9 @@ import {
   press,
   row,
 } from "../../support/window_controls.ts";
-import { WORKERS } from "../../../src/window/import/run_import.ts";
+
+/** Lines in flight. */
+const WORKERS = 16;
 
 const LINES = 300;
 
@@ -521,7 +523,7 @@ function bytesOf(text: string): Uint8Array {
 /** The chosen column of each field and of the identifier. */
 async function chosenColumns(dialog: Page): Promise<string[]> {
   const columns = dialog.getByRole("group", { name: "Columns" }).getByRole("combobox");
-  return await columns.allInnerTexts();
+  return await columns.evaluateAll((all: Page[]) => all.map((it) => it.selectedOptions[0].text));
 }
 
 /** Presses a button that saves a file, and resolves to its text. */
