@@ -1,14 +1,14 @@
 /** The page: its header, its parts and its messages. */
 
 import type { JSX } from "preact";
-import { ACTIVITY_PANEL, ActivityPanel } from "./activity_panel.tsx";
-import { AnimalList } from "./animal_list.tsx";
-import { AnimalPage } from "./animal_page.tsx";
-import { connectionProblem } from "./api.ts";
-import { CategoriesPage } from "./categories_page.tsx";
-import { ask, Dialogs } from "./dialog.tsx";
+import { ACTIVITY_PANEL, ActivityPanel } from "./activity/activity_panel.tsx";
+import { AnimalList } from "./list/animal_list.tsx";
+import { AnimalPage } from "./animal/animal_page.tsx";
+import { connectionProblem } from "./data/api.ts";
+import { CategoriesPage } from "./categories/categories_page.tsx";
+import { ask, Dialogs } from "./parts/dialog.tsx";
 import { KeyMenu } from "./key_menu.tsx";
-import { Messages } from "./messages.tsx";
+import { Messages } from "./parts/messages.tsx";
 import {
   addressOfCategories,
   animalId,
@@ -16,13 +16,13 @@ import {
   isListShown,
   onFollow,
   showCategories,
-} from "./navigation.ts";
-import { SelectionBar } from "./selection_bar.tsx";
-import { apiKey, keyProblem, signOut } from "./session.ts";
+} from "./navigation/navigation.ts";
+import { SelectionBar } from "./list/selection_bar.tsx";
+import { apiKey, keyProblem, signOut } from "./data/session.ts";
 import { SignInDialog, SignInPage } from "./sign_in.tsx";
-import { Toolbar } from "./toolbar.tsx";
-import { hasUnsaved } from "./unsaved.ts";
-import { adding, changing } from "./write_animal.ts";
+import { Toolbar } from "./list/toolbar.tsx";
+import { hasUnsaved } from "./data/unsaved.ts";
+import { adding, changing } from "./data/write_animal.ts";
 
 export function App(): JSX.Element {
   const hasKey = apiKey.value !== undefined;

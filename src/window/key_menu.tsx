@@ -1,10 +1,10 @@
 /** The menu of the access key: its label, what it may do, when it ends, and what is rarely needed. */
 
 import type { JSX } from "preact";
-import { Icon } from "./icon.tsx";
-import { type KeyInfo, keyInfo } from "./key_info.ts";
-import { Menu } from "./menu.tsx";
-import { formatDate } from "./relative_time.tsx";
+import { Icon } from "./parts/icon.tsx";
+import { type KeyInfo, keyInfo } from "./data/key_info.ts";
+import { Menu } from "./parts/menu.tsx";
+import { formatDate } from "./parts/relative_time.tsx";
 import { openHelp } from "./shortcuts.tsx";
 
 export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element {

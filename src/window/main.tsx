@@ -2,20 +2,20 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { loadLastHour } from "./activity.ts";
-import { shownName } from "./animal_page.tsx";
-import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./animals.ts";
+import { loadLastHour } from "./activity/activity.ts";
+import { shownName } from "./animal/animal_page.tsx";
+import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./data/animals.ts";
 import { App } from "./app.tsx";
-import { categoriesQuery } from "./categories.ts";
-import { forgetUsedCategories } from "./category_names.ts";
-import { countsQuery } from "./counts.ts";
-import { categoryIdOf, petIdOf } from "./events.ts";
-import { follow, forgetEvents, onEvents, position } from "./feed.ts";
-import { loadKeyInfo } from "./key_info.ts";
-import { attempt, problem, showProblem } from "./messages.tsx";
-import { isCategoriesShown, showAddress } from "./navigation.ts";
+import { categoriesQuery } from "./data/categories.ts";
+import { forgetUsedCategories } from "./data/category_names.ts";
+import { countsQuery } from "./data/counts.ts";
+import { categoryIdOf, petIdOf } from "./data/events.ts";
+import { follow, forgetEvents, onEvents, position } from "./data/feed.ts";
+import { loadKeyInfo } from "./data/key_info.ts";
+import { attempt, problem, showProblem } from "./parts/messages.tsx";
+import { isCategoriesShown, showAddress } from "./navigation/navigation.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
-import { addressProblem, apiKey, beginSession } from "./session.ts";
+import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
 // This page restores the place in the list, because the browser would restore a wrong one.
 history.scrollRestoration = "manual";

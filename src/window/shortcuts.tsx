@@ -1,10 +1,10 @@
 /** The keys that work anywhere on the page, and the help that names them. */
 
-import { openAddDialog } from "./add_dialog.tsx";
-import { Dialog, openDialog } from "./dialog.tsx";
-import { mayWrite } from "./key_info.ts";
-import { isListShown } from "./navigation.ts";
-import { apiKey } from "./session.ts";
+import { openAddDialog } from "./animal/add_dialog.tsx";
+import { Dialog, openDialog } from "./parts/dialog.tsx";
+import { mayWrite } from "./data/key_info.ts";
+import { isListShown } from "./navigation/navigation.ts";
+import { apiKey } from "./data/session.ts";
 
 interface Shortcut {
   keys: string;

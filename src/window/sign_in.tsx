@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
-import { restoreFocus } from "./focus.ts";
-import { FormField } from "./form_field.tsx";
-import { addressProblem, faultOfKey, isKept, keyProblem, signIn } from "./session.ts";
+import { Dialog } from "./parts/dialog.tsx";
+import { restoreFocus } from "./parts/focus.ts";
+import { FormField } from "./parts/form_field.tsx";
+import { addressProblem, faultOfKey, isKept, keyProblem, signIn } from "./data/session.ts";
 
 const TITLE = "Sign in";
 

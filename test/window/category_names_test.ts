@@ -7,8 +7,8 @@ import {
   rememberCategories,
   setCategoryNames,
   unnamedCategories,
-} from "../../src/window/category_names.ts";
-import { describePet, FIELDS } from "../../src/window/fields.tsx";
+} from "../../src/window/data/category_names.ts";
+import { describePet, FIELDS } from "../../src/window/data/fields.tsx";
 
 const LARGEST = 2n ** 63n - 1n;
 

@@ -13,7 +13,7 @@ import {
   parseChange,
   parsePet,
   textsOf,
-} from "../../src/window/fields.tsx";
+} from "../../src/window/data/fields.tsx";
 
 interface Schema {
   type?: string;

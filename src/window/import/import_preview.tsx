@@ -2,12 +2,12 @@
 
 import { Fragment, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { animals, lines, linesAre } from "../count_words.ts";
+import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
-import { EDITABLE_FIELDS } from "../fields.tsx";
-import { FormField } from "../form_field.tsx";
-import { Name } from "../name.tsx";
-import { type Choice, Select } from "../select.tsx";
+import { EDITABLE_FIELDS } from "../data/fields.tsx";
+import { FormField } from "../parts/form_field.tsx";
+import { Name } from "../parts/name.tsx";
+import { type Choice, Select } from "../parts/select.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";

@@ -1,7 +1,7 @@
 /** A running import: its progress, and the outcomes of its lines. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { Collector } from "../collector.ts";
+import { Collector } from "../parts/collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
 import { type Outcome, runImport } from "./run_import.ts";
 

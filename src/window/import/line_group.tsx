@@ -1,7 +1,7 @@
 /** A group of lines of a file: its words, and, unfolded, the first lines. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { lines } from "../count_words.ts";
+import { lines } from "../parts/count_words.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 
 const LINES_SHOWN = 10;

@@ -3,7 +3,7 @@
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withoutMarks } from "../../encoding/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
-import { isNewCategoryName } from "../category_names.ts";
+import { isNewCategoryName } from "../data/category_names.ts";
 import {
   EDITABLE_FIELDS,
   type Faults,
@@ -12,7 +12,7 @@ import {
   parsePet,
   type Patch,
   type Texts,
-} from "../fields.tsx";
+} from "../data/fields.tsx";
 import type { Columns, Target } from "./columns.ts";
 import { hashText } from "./hash_text.ts";
 import type { Table } from "./table.ts";

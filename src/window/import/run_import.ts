@@ -1,7 +1,7 @@
 /** Carries out a plan, several lines at a time. */
 
-import { ResponseError, write } from "../api.ts";
-import { changeOf } from "../write_animal.ts";
+import { ResponseError, write } from "../data/api.ts";
+import { changeOf } from "../data/write_animal.ts";
 import { type Entry, idempotencyKeyOf } from "./plan.ts";
 
 /**

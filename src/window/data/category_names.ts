@@ -1,0 +1,111 @@
+/** The known categories, and their names. The rest of the page changes them only through the functions here. */
+
+import { INT64_MAX } from "eventstore-less/int64";
+import { computed, signal } from "@preact/signals";
+import { foldCase } from "../../encoding/fold_case.ts";
+
+/** A category that has a name. */
+export interface NamedCategory {
+  id: bigint;
+  name: string;
+}
+
+/** A category that has a name, or that animals have without a name. */
+export interface Category {
+  id: bigint;
+  name?: string;
+}
+
+/** Names by the ids of their categories. The map is replaced after each change. */
+const names = signal<ReadonlyMap<bigint, string>>(new Map());
+
+/** The categories of the animals that the page has loaded so far. The set is replaced after each change. */
+const used = signal<ReadonlySet<bigint>>(new Set());
+
+/** All categories with names, by these in alphabetical order. */
+export const namedCategories = computed<readonly NamedCategory[]>(() => {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const all = Array.from(names.value, ([id, name]) => ({ id, name }));
+  return all.sort((a, b) => compare(a.name, b.name));
+});
+
+/** All categories without a name that animals have, as far as the page has loaded these, by their ids. */
+export const unnamedCategories = computed<readonly Category[]>(() => {
+  const ids = [...used.value].filter((id) => !names.value.has(id));
+  return ids.sort((a, b) => a < b ? -1 : 1).map((id) => ({ id }));
+});
+
+/** The ids by the labels, without regard to case. A name of several categories has no id. */
+const idsByName = computed(() => {
+  const ids = new Map<string, bigint | undefined>();
+  for (const [id, name] of names.value) {
+    const folded = foldCase(name.trim());
+    // The interface tells names with other blanks around them apart.
+    ids.set(folded, ids.has(folded) ? undefined : id);
+  }
+  for (const category of unnamedCategories.value) {
+    const folded = foldCase(labelOf(category));
+    if (!ids.has(folded)) ids.set(folded, category.id);
+  }
+  return ids;
+});
+
+export function setCategoryNames(categories: readonly NamedCategory[]): void {
+  names.value = new Map(categories.map(({ id, name }) => [id, name]));
+}
+
+/** Remembers that animals have these categories. */
+export function rememberCategories(ids: readonly bigint[]): void {
+  const after = new Set([...used.value, ...ids]);
+  if (after.size > used.value.size) used.value = after;
+}
+
+export function forgetUsedCategories(): void {
+  used.value = new Set();
+}
+
+/** An id above those of all known categories; 1 if these have the largest one. */
+export function idAboveKnown(): bigint {
+  const ids = [...names.value.keys(), ...used.value];
+  const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
+  return largest < INT64_MAX ? largest + 1n : 1n;
+}
+
+/** The name of a category or, without one, "Category" and its id. */
+export function labelOf({ id, name }: Category): string {
+  return name ?? `Category ${id}`;
+}
+
+export function nameOfCategory(id: bigint): string | undefined {
+  return names.value.get(id);
+}
+
+/** The id of the category with a name, without regard to case. */
+export function categoryWithName(name: string): bigint | undefined {
+  return idsByName.value.get(foldCase(name.trim()));
+}
+
+/** Whether a text could be the name of a new category: it has a letter or a picture, and no category has it as its name. */
+export function isNewCategoryName(text: string): boolean {
+  const hasSign = /[\p{L}\p{Extended_Pictographic}]/u.test(text);
+  return hasSign && categoryWithName(text) === undefined;
+}
+
+/**
+ * The categories whose name contains a text, and those without a name that it may begin. The one with this id comes first,
+ * and then the one with this name.
+ */
+export function findCategories(text: string): readonly Category[] {
+  const trimmed = text.trim();
+  const folded = foldCase(trimmed);
+  const named = namedCategories.value;
+  const unnamed = unnamedCategories.value;
+  const all: Category[] = [...named, ...unnamed];
+  const isWithId = ({ id }: Category) => String(id) === trimmed;
+  const isNamed = (it: Category) => foldCase(labelOf(it).trim()) === folded;
+  const hasPart = (it: Category) => foldCase(labelOf(it)).includes(folded);
+  const isBegun = (it: Category) =>
+    String(it.id).startsWith(trimmed) || foldCase(labelOf(it)).startsWith(folded);
+  const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
+  return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
+}

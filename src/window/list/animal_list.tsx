@@ -1,0 +1,369 @@
+/**
+ * The list of animals. Only the rows near the screen are drawn, and those that have the keys or are edited. The whole list
+ * is one tab stop: the arrow keys go from row to row, and from control to control.
+ */
+
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { AnimalRow } from "./animal_row.tsx";
+import {
+  hasMore,
+  hasNothing,
+  isAtOrAfter,
+  isLoading,
+  isStale,
+  loadMore,
+  order,
+  petOf,
+  wanted,
+  whyLeft,
+} from "../data/animals.ts";
+import { connectionProblem } from "../data/api.ts";
+import { EditForm } from "../animal/edit_form.tsx";
+import { edits } from "../data/edits.ts";
+import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
+import { FIELDS } from "../data/fields.tsx";
+import { afterDraw, restoreFocus } from "../parts/focus.ts";
+import { Icon } from "../parts/icon.tsx";
+import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
+import {
+  clearSelection,
+  isAllSelected,
+  select,
+  selectableCount,
+  selectAll,
+  selectedIds,
+} from "./selection.ts";
+import { changing } from "../data/write_animal.ts";
+
+const SKELETON_ROWS = 8;
+/** `aria-rowindex` of the first animal: that of the header is 1. */
+const FIRST_ROW_INDEX = 2;
+
+/** The rows on the screen: the first one is negative while the list begins below the top of the screen. */
+interface View {
+  firstRow: number;
+  rowsOnScreen: number;
+  rowHeight: number;
+}
+
+const view = signal<View>({ firstRow: 0, rowsOnScreen: 0, rowHeight: 1 });
+
+/** The animal on whose row the keys are. */
+const activeId = signal<number | undefined>(undefined);
+
+/** Paper has all rows. */
+const isPrinting = signal(false);
+
+function measure(rows: HTMLElement | null): void {
+  const root = getComputedStyle(document.documentElement);
+  const rowHeight = parseFloat(root.fontSize) * parseFloat(root.getPropertyValue("--row"));
+  const top = rows?.getBoundingClientRect().top ?? 0;
+  const firstRow = Math.floor(-top / rowHeight);
+  const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
+  const { value } = view;
+  const isSame = value.firstRow === firstRow && value.rowHeight === rowHeight &&
+    value.rowsOnScreen === rowsOnScreen;
+  if (!isSame) view.value = { firstRow, rowsOnScreen, rowHeight };
+}
+
+export function AnimalList(): JSX.Element {
+  const isWaiting = isLoading.value;
+  return (
+    <div
+      role={isStoreEmpty.value ? undefined : "tabpanel"}
+      id="animals"
+      aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
+      aria-busy={isWaiting}
+      class={isStale.value ? "stale" : ""}
+    >
+      {order.value.length > 0 && <Grid />}
+      <Rest />
+    </div>
+  );
+}
+
+/** The element that follows the rows, or replaces them. */
+function Rest(): JSX.Element | null {
+  const isEmpty = order.value.length === 0;
+  if (isLoading.value) {
+    if (isEmpty) return <Skeleton />;
+    return <p class="note">{loadingWords()}</p>;
+  }
+  if (hasNothing.value) {
+    return (
+      <p class="note">
+        <button type="button" onClick={() => showList({})}>Try again</button>
+      </p>
+    );
+  }
+  if (hasMore.value) {
+    // The Tab key would scroll to it, which loads more: it is gone then, and the focus is lost.
+    return (
+      <p class="note">
+        <button type="button" tabIndex={-1} onClick={loadMore}>
+          Load more
+        </button>
+      </p>
+    );
+  }
+  return isEmpty ? <EmptyList /> : null;
+}
+
+function loadingWords(): string {
+  if (connectionProblem.value) return connectionProblem.value;
+  return wanted.value.name === "" ? "Loading …" : "Searching …";
+}
+
+function Skeleton(): JSX.Element {
+  return (
+    <div class="skeleton">
+      <p class="note">{loadingWords()}</p>
+      {Array.from({ length: SKELETON_ROWS }, (_, row) => <div key={row} class="bar" />)}
+    </div>
+  );
+}
+
+function Grid(): JSX.Element {
+  const rows = useRef<HTMLDivElement>(null);
+  const ids = order.value;
+  const { firstRow, rowsOnScreen, rowHeight } = view.value;
+  const activeRow = useActiveRow(ids);
+  useView(rows);
+  useAnchor(ids, rows);
+  const kept = useFocusKept(rows, activeRow);
+
+  const first = firstRow - rowsOnScreen / 2;
+  const last = firstRow + 1.5 * rowsOnScreen;
+  const drawn: JSX.Element[] = [];
+  for (const [row, id] of ids.entries()) {
+    const isNear = row >= first && row <= last;
+    const isDrawn = isPrinting.value || isNear || row === activeRow || edits.value.has(id);
+    if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
+  }
+  return (
+    <div
+      role="grid"
+      aria-label="Animals"
+      aria-multiselectable
+      aria-rowcount={hasMore.value ? -1 : ids.length + 1}
+      onKeyDown={(event) => onGridKey(event, ids)}
+      onFocusIn={kept.onFocusIn}
+    >
+      <div role="rowgroup" class="head">
+        <div role="row" class="cells" aria-rowindex={1}>
+          <span role="columnheader" class="select">
+            <SelectAll />
+          </span>
+          <span role="columnheader">Name</span>
+          {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+            <span key={field.name} role="columnheader">{field.label}</span>
+          ))}
+          <IdHeader />
+          <span role="columnheader">
+            <span class="unseen">Actions</span>
+          </span>
+        </div>
+      </div>
+      <div
+        ref={rows}
+        role="rowgroup"
+        id="rows"
+        style={{ height: `${ids.length * rowHeight}px` }}
+      >
+        {drawn}
+      </div>
+    </div>
+  );
+}
+
+function IdHeader(): JSX.Element {
+  const isAscending = wanted.value.order === "asc";
+  return (
+    <span
+      role="columnheader"
+      class="number"
+      aria-sort={isAscending ? "ascending" : "descending"}
+    >
+      <button
+        type="button"
+        class={`sort ${isAscending ? "ascending" : ""}`}
+        title={isAscending ? "Oldest first" : "Newest first"}
+        onClick={turnOrder}
+      >
+        Id
+        <Icon name="open" />
+      </button>
+    </span>
+  );
+}
+
+function SelectAll(): JSX.Element {
+  const isAll = isAllSelected.value;
+  return (
+    <label>
+      <input
+        type="checkbox"
+        aria-label={`Select all ${selectableCount.value.toLocaleString("en")} loaded animals`}
+        checked={isAll}
+        indeterminate={selectedIds.value.size > 0 && !isAll}
+        onClick={isAll ? clearSelection : selectAll}
+      />
+    </label>
+  );
+}
+
+function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
+  const edit = edits.value.get(id);
+  const pet = petOf(id);
+  if (pet === undefined) return null;
+  const isSelected = selectedIds.value.has(id);
+  const states = {
+    edited: edit !== undefined,
+    selected: isSelected,
+  };
+  const classes = Object.entries(states).filter(([, isSo]) => isSo).map(([name]) => name);
+  return (
+    <div
+      role="row"
+      class={["cells", ...classes].join(" ")}
+      aria-selected={isSelected}
+      data-id={id}
+      style={{ top: `${row * view.value.rowHeight}px` }}
+      aria-rowindex={row + FIRST_ROW_INDEX}
+    >
+      {edit === undefined
+        ? <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
+        : (
+          <div role="gridcell">
+            <EditForm edit={edit} why={whyLeft(id)} />
+          </div>
+        )}
+    </div>
+  );
+}
+
+/** The row with the keys. If its animal is gone, the one in its place. */
+function useActiveRow(ids: readonly number[]): number {
+  const last = useRef(0);
+  const found = activeId.value === undefined ? -1 : ids.indexOf(activeId.value);
+  last.current = found >= 0 ? found : Math.max(0, Math.min(last.current, ids.length - 1));
+  return last.current;
+}
+
+/** Measures the rows after scrolling, and loads more of them near the end. */
+function useView(rows: { current: HTMLElement | null }): void {
+  useLayoutEffect(() => measure(rows.current), [shownAgain.value]);
+  useEffect(() => {
+    const onMove = () => {
+      measure(rows.current);
+      const isNearEnd = scrollY > document.body.scrollHeight - 2 * innerHeight;
+      if (isNearEnd) loadMore();
+    };
+    const setPrinting = ({ type }: Event) => isPrinting.value = type === "beforeprint";
+    addEventListener("scroll", onMove);
+    addEventListener("resize", onMove);
+    addEventListener("beforeprint", setPrinting);
+    addEventListener("afterprint", setPrinting);
+    return () => {
+      removeEventListener("scroll", onMove);
+      removeEventListener("resize", onMove);
+      removeEventListener("beforeprint", setPrinting);
+      removeEventListener("afterprint", setPrinting);
+    };
+  }, []);
+}
+
+/** The rows in view keep their place when others come or go above them, at the top of the list only under the pointer. */
+function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }): void {
+  const before = useRef<readonly number[]>(ids);
+  useLayoutEffect(() => {
+    const { firstRow, rowHeight } = view.value;
+    const isPointedAt = rows.current?.matches(":hover") ?? false;
+    const anchorRow = isPointedAt ? Math.max(0, firstRow) : firstRow;
+    const anchor = before.current[anchorRow];
+    before.current = ids;
+    if (anchor === undefined || isStale.value) return;
+    const found = ids.indexOf(anchor);
+    const row = found >= 0 ? found : ids.findIndex((id) => isAtOrAfter(id, anchor));
+    if (row < 0 || row === anchorRow) return;
+    scrollBy(0, (row - anchorRow) * rowHeight);
+    measure(rows.current);
+  }, [ids]);
+}
+
+/** If the row with the focus is gone, the row in its place gets the focus. */
+function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) {
+  // While the row is drawn, its element still has the focus.
+  const hadFocus = rows.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (hadFocus && document.activeElement === document.body) {
+      rows.current?.querySelector<HTMLElement>("[data-home]")?.focus({ preventScroll: true });
+    }
+  }, [activeRow, hadFocus, order.value]);
+  useEffect(() => restoreFocus, []);
+  const onFocusIn = ({ target }: FocusEvent) => {
+    const row = (target as Element).closest<HTMLElement>("[data-id]");
+    if (row !== null) activeId.value = Number(row.dataset.id);
+  };
+  return { onFocusIn };
+}
+
+const CONTROLS = "a, button, select, input[type=checkbox]";
+
+/** In a text, the keys move the cursor. */
+function isText(target: Element): boolean {
+  return target.matches("input:not([type=checkbox])");
+}
+
+const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
+
+function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
+  const target = event.target as HTMLElement;
+  const row = target.closest<HTMLElement>("[data-id]");
+  const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
+  if (row === null || isShortcut || isText(target)) return;
+  const controls = [...row.querySelectorAll<HTMLElement>(CONTROLS)];
+  const place = controls.indexOf(target);
+  if (event.key in STEPS_IN_ROW) {
+    event.preventDefault();
+    controls[place + STEPS_IN_ROW[event.key]]?.focus();
+    return;
+  }
+  // A link does nothing else with this key.
+  if (event.key === " " && target.matches("a")) {
+    event.preventDefault();
+    const id = Number(row.dataset.id);
+    select(id, !selectedIds.value.has(id), event.shiftKey);
+    return;
+  }
+  if (event.key === "Escape") clearSelection();
+  const step = stepOf(event.key, ids.length);
+  if (step === undefined) return;
+  event.preventDefault();
+  const from = ids.indexOf(Number(row.dataset.id));
+  const to = Math.max(0, Math.min(ids.length - 1, from + step));
+  activeId.value = ids[to];
+  afterDraw(() => {
+    const other = document.querySelector(`[data-id="${ids[to]}"]`);
+    const others = other?.querySelectorAll<HTMLElement>(CONTROLS) ?? [];
+    const control = others[Math.min(place, others.length - 1)];
+    control?.focus({ preventScroll: true });
+    control?.scrollIntoView({ block: "nearest" });
+  });
+}
+
+/** The number of rows by which a key moves. */
+function stepOf(key: string, length: number): number | undefined {
+  const { rowsOnScreen } = view.value;
+  const steps: Record<string, number> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: rowsOnScreen - 5,
+    PageUp: 5 - rowsOnScreen,
+    End: length,
+    Home: -length,
+  };
+  return steps[key];
+}

@@ -1,0 +1,95 @@
+/** The buttons for the selected animals, and the progress of their work. */
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { hasMore, loadedCount, wanted } from "../data/animals.ts";
+import { askToRemoveAll, changeStatus, progress, stop } from "../animal/change_animals.tsx";
+import { counts } from "../data/counts.ts";
+import { exportSelected } from "./export_animals.ts";
+import { STATUS_CHOICES, statusOf } from "../data/fields.tsx";
+import { isSearch } from "../data/filter.ts";
+import { restoreFocus } from "../parts/focus.ts";
+import { Icon } from "../parts/icon.tsx";
+import { mayWrite } from "../data/key_info.ts";
+import { Menu } from "../parts/menu.tsx";
+import { animalId } from "../navigation/navigation.ts";
+import {
+  clearSelection,
+  isAllSelected,
+  isLoadingWhole,
+  selectedIds,
+  selectedPets,
+  selectWhole,
+} from "./selection.ts";
+
+export function SelectionBar(): JSX.Element | null {
+  if (progress.value !== undefined) return <Progress />;
+  const isShown = animalId.value === undefined && selectedIds.value.size > 0;
+  return isShown ? <Actions /> : null;
+}
+
+function Actions(): JSX.Element {
+  const loaded = loadedCount.value.toLocaleString("en");
+  const isPart = !isAllSelected.value || hasMore.value;
+  // The button for all is gone then, or the bar.
+  useEffect(() => restoreFocus, [isPart]);
+  return (
+    <div class="selection" role="group" aria-label="Selected animals">
+      <p role="status">
+        <b>{selectedIds.value.size.toLocaleString("en")} selected</b>
+      </p>
+      {isPart && (
+        <button
+          type="button"
+          class="quiet"
+          aria-disabled={isLoadingWhole.value}
+          onClick={selectWhole}
+        >
+          {isLoadingWhole.value ? `Loading ${loaded} …` : `Select all ${total()}`}
+        </button>
+      )}
+      <div class="line">
+        {mayWrite.value && (
+          <>
+            <Menu class="" title="Mark as" label="Mark as" button="Mark as">
+              {STATUS_CHOICES.map(({ text, drawn }) => (
+                <button
+                  key={text}
+                  type="button"
+                  onClick={() => changeStatus(selectedPets(), statusOf(text))}
+                >
+                  {drawn}
+                </button>
+              ))}
+            </Menu>
+            <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
+          </>
+        )}
+        <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
+      </div>
+      <button type="button" class="quiet" title="Clear" aria-label="Clear" onClick={clearSelection}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+/** How many animals the list has. Nobody knows it while a search has found only some of them. */
+function total(): string {
+  const whole = isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
+  const count = hasMore.value ? whole : loadedCount.value;
+  return count?.toLocaleString("en") ?? "of them";
+}
+
+function Progress(): JSX.Element {
+  const { words, done, total } = progress.value!;
+  return (
+    <div class="selection" role="group" aria-label={`${words} animals`}>
+      <p role="status">
+        <b>{words} {done.toLocaleString("en")} of {total.toLocaleString("en")}</b>
+      </p>
+      <progress aria-label={words} max={total} value={done}></progress>
+      <button type="button" onClick={stop}>Stop</button>
+    </div>
+  );
+}
