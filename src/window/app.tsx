@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { ACTIVITY_PANEL, ActivityPanel } from "./activity/activity_panel.tsx";
 import { AnimalList } from "./list/animal_list.tsx";
 import { AnimalPage } from "./animal/animal_page.tsx";
-import { connectionProblem } from "./data/api.ts";
+import { connectionProblem } from "./parts/connection.ts";
 import { CategoriesPage } from "./categories/categories_page.tsx";
 import { ask, Dialogs } from "./parts/dialog.tsx";
 import { KeyMenu } from "./key_menu.tsx";

@@ -8,7 +8,7 @@ import {
   setCategoryNames,
   unnamedCategories,
 } from "../../src/window/data/category_names.ts";
-import { describePet, FIELDS } from "../../src/window/data/fields.tsx";
+import { describePet, FIELDS } from "../../src/window/data/fields.ts";
 
 const LARGEST = 2n ** 63n - 1n;
 

@@ -13,7 +13,7 @@ import {
   parseChange,
   parsePet,
   textsOf,
-} from "../../src/window/data/fields.tsx";
+} from "../../src/window/data/fields.ts";
 
 interface Schema {
   type?: string;

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { isHourLoaded } from "./activity.ts";
-import { connectionProblem } from "../data/api.ts";
+import { connectionProblem } from "../parts/connection.ts";
 import { RunSentence, runsOf } from "../animal/event_sentences.tsx";
 import { kindOf, type StoreEvent } from "../data/events.ts";
 import { events } from "../data/feed.ts";

@@ -6,7 +6,7 @@ import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { newIdempotencyKey, ResponseError } from "../data/api.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "../parts/dialog.tsx";
 import { afterDraw } from "../parts/focus.ts";
-import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "../data/fields.tsx";
+import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "../data/fields.ts";
 import {
   attempt,
   problem as problemOfPage,

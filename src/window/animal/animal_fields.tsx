@@ -8,9 +8,10 @@ import {
   faultsOfError,
   FIELDS,
   type Texts,
-} from "../data/fields.tsx";
+} from "../data/fields.ts";
 import { openCategoryDialog } from "../categories/category_dialog.tsx";
 import { afterDraw } from "../parts/focus.ts";
+import { viewOf } from "./field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 
 interface AnimalFieldsProps {
@@ -33,25 +34,29 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
   };
   return (
     <>
-      {fields.map(({ name, label, Control }) => (
-        <FormField
-          key={name}
-          label={hiddenLabelsOf === undefined ? label : `${label} of ${hiddenLabelsOf}`}
-          isLabelHidden={hiddenLabelsOf !== undefined}
-          fault={faults[name]}
-          isLocked={isSending}
-        >
-          {(attributes) => (
-            <Control
-              {...attributes}
-              name={name}
-              text={texts[name] ?? ""}
-              onText={(text) => change(name, text)}
-              onNew={name === "categoryId" ? addCategory : undefined}
-            />
-          )}
-        </FormField>
-      ))}
+      {fields.map((field) => {
+        const { name, label } = field;
+        const { Control } = viewOf(field);
+        return (
+          <FormField
+            key={name}
+            label={hiddenLabelsOf === undefined ? label : `${label} of ${hiddenLabelsOf}`}
+            isLabelHidden={hiddenLabelsOf !== undefined}
+            fault={faults[name]}
+            isLocked={isSending}
+          >
+            {(attributes) => (
+              <Control
+                {...attributes}
+                name={name}
+                text={texts[name] ?? ""}
+                onText={(text) => change(name, text)}
+                onNew={name === "categoryId" ? addCategory : undefined}
+              />
+            )}
+          </FormField>
+        );
+      })}
     </>
   );
 }

@@ -13,13 +13,14 @@ import {
   refreshAnimals,
   wanted,
 } from "../data/animals.ts";
-import { Status } from "../list/animal_row.tsx";
+import { StatusPill, viewOf } from "./field_views.tsx";
+import { StatusPicker } from "./status_picker.tsx";
 import { NOT_FOUND, request, ResponseError } from "../data/api.ts";
 import { removeOrAsk } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "../data/edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
-import { type AnyField, differencesOf, FIELDS, type Patch } from "../data/fields.tsx";
+import { type AnyField, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
 import { events as newEvents, onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
@@ -146,10 +147,10 @@ function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
 
 function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.Element | null {
   if (pet === undefined || isRemoved) return null;
-  if (!mayWrite.value) return <>{FIELDS.find(({ name }) => name === "status")?.show(pet.status)}</>;
+  if (!mayWrite.value) return <StatusPill status={pet.status} />;
   return (
     <>
-      <Status pet={pet} patch={changing.value.get(pet.id)} />
+      <StatusPicker pet={pet} patch={changing.value.get(pet.id)} />
       <span class="buttons">
         <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
         <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
@@ -193,7 +194,7 @@ function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element 
 
 /** A category leads to its animals. */
 function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
-  const shown = field.show(pet[field.name]);
+  const shown = viewOf(field).show(pet[field.name]);
   if (field.name !== "categoryId") return <>{shown}</>;
   const filter = {
     ...NO_FILTER,
@@ -297,7 +298,7 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
       <p>
         <Name of={data.name} />
         {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-          <span key={field.name}>{BETWEEN_FIELDS}{field.show(data[field.name])}</span>
+          <span key={field.name}>{BETWEEN_FIELDS}{viewOf(field).show(data[field.name])}</span>
         ))}
       </p>
     );
@@ -308,8 +309,8 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
         <div key={field.name}>
           <dt>{field.label}</dt>
           <dd>
-            <del>{field.show(before)}</del>
-            <ins>{field.show(after)}</ins>
+            <del>{viewOf(field).show(before)}</del>
+            <ins>{viewOf(field).show(after)}</ins>
           </dd>
         </div>
       ))}

@@ -7,7 +7,7 @@ import { AnimalLink } from "../navigation/animal_link.tsx";
 import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
-import { differencesOf, statusInSentence, statusLabel } from "../data/fields.tsx";
+import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
 import { showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import { animalId, showOtherAnimal } from "../navigation/navigation.ts";

@@ -9,7 +9,7 @@ import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { ask, mayDiscard } from "../parts/dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "../data/edits.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
-import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "../data/fields.tsx";
+import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "../data/fields.ts";
 import { showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
 import { useUnsaved } from "../data/unsaved.ts";

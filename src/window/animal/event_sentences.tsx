@@ -12,8 +12,9 @@ import {
   petIdOf,
   type StoreEvent,
 } from "../data/events.ts";
-import { type AnyField, differencesOf, type Patch } from "../data/fields.tsx";
+import { type AnyField, differencesOf, type Patch } from "../data/fields.ts";
 import { events, EVENTS_KEPT } from "../data/feed.ts";
+import { viewOf } from "./field_views.tsx";
 import { Name } from "../parts/name.tsx";
 
 const SHORTEST_RUN = 3;
@@ -108,7 +109,7 @@ export function ChangeSentence({ name, after, previous }: ChangeProps): JSX.Elem
 }
 
 function sentenceOf({ field, after }: { field: AnyField; after: unknown }): ComponentChildren {
-  return field.sentence(after);
+  return viewOf(field).sentence(after);
 }
 
 function joined(change: ComponentChildren, index: number): ComponentChildren {

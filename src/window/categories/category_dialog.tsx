@@ -7,7 +7,8 @@ import { type Category, categoryWithName } from "../data/category_names.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "../parts/dialog.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { attempt, showProblem, showStillSaving, showToast } from "../parts/messages.tsx";
-import { isBlank, Name } from "../parts/name.tsx";
+import { isBlank } from "../parts/blank.ts";
+import { Name } from "../parts/name.tsx";
 import { useUnsaved } from "../data/unsaved.ts";
 
 /** The limit of the interface, in Unicode code points. */

@@ -1,7 +1,7 @@
 /** Requests to the interface, with the API key of this tab. A request is repeated while the service is away. */
 
-import { signal } from "@preact/signals";
-import { FIELDS, formatPet, messageOf, type Patch } from "./fields.tsx";
+import { connectionProblem } from "../parts/connection.ts";
+import { FIELDS, formatPet, messageOf, type Patch } from "./fields.ts";
 import { keyForRequest, refuseKey } from "./session.ts";
 import { holdPageWhile } from "./unsaved.ts";
 import type { NewPet } from "../../../events/pet.ts";
@@ -22,9 +22,6 @@ const UNKNOWN =
 /** Fields whose integers may exceed those of JavaScript. */
 const INT64_FIELDS: readonly string[] = FIELDS.filter(({ isNumber }) => isNumber)
   .map(({ name }) => name);
-
-/** The reason if the service does not respond; "" while it does, `undefined` before its first response. */
-export const connectionProblem = signal<string | undefined>(undefined);
 
 /** A response that is an error, in words for people. */
 export class ResponseError extends Error {

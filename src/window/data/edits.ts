@@ -5,7 +5,7 @@
 
 import { signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import type { Faults, Texts } from "./fields.tsx";
+import type { Faults, Texts } from "./fields.ts";
 
 export interface Edit {
   /** The animal as the reader knows it. */

@@ -2,7 +2,7 @@
 
 import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { foldCase } from "../../encoding/fold_case.ts";
-import { STATUS_NAMES, statusLabel } from "./fields.tsx";
+import { STATUS_NAMES, statusLabel } from "./fields.ts";
 
 /** "" means every status, every category or every name, and as an order, newest first. */
 export interface Filter {

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { refreshAnimals } from "./animals.ts";
 import { isOvertaken, request, write } from "./api.ts";
-import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
+import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.ts";
 import { holdPage, releasePage } from "./unsaved.ts";
 
 /** Tries while others change the animal between a read and a write, but no field that the reader saw. */

@@ -1,6 +1,6 @@
 /** The fields that the columns of a file have. The page guesses them, and its reader can choose. */
 
-import { EDITABLE_FIELDS, type EditableField } from "../data/fields.tsx";
+import { EDITABLE_FIELDS, type EditableField } from "../data/fields.ts";
 
 /** The content that a column can have: a field, or the identifier of an animal that is in the store. */
 export type Target = EditableField["name"] | "id";

@@ -11,7 +11,7 @@ import { Dialog, openDialog, useIsOpen } from "../parts/dialog.tsx";
 import { downloadCsv } from "../parts/download.ts";
 import { afterDraw } from "../parts/focus.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
-import { clearSelection } from "../list/selection.ts";
+import { clearSelection } from "../data/selection.ts";
 import { useUnsaved } from "../data/unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
 import { EXAMPLE } from "./example.ts";

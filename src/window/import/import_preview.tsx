@@ -4,7 +4,8 @@ import { Fragment, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
-import { EDITABLE_FIELDS } from "../data/fields.tsx";
+import { EDITABLE_FIELDS } from "../data/fields.ts";
+import { viewOf } from "../animal/field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
@@ -232,7 +233,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
           {additions.map(({ row, pet }) => (
             <tr key={row.line}>
               <td class="number">{linesOf(row)}</td>
-              {EDITABLE_FIELDS.map(({ name, show }) => <td key={name}>{show(pet[name])}</td>)}
+              {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
             </tr>
           ))}
         </tbody>
@@ -264,12 +265,10 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
                 <Name of={before.name} />
               </td>
               <td>
-                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((
-                  { name, label, show },
-                ) => (
-                  <div key={name}>
-                    {label}: <del>{show(before[name])}</del>{" "}
-                    <ins>{show(patch[name] ?? undefined)}</ins>
+                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((field) => (
+                  <div key={field.name}>
+                    {field.label}: <del>{viewOf(field).show(before[field.name])}</del>{" "}
+                    <ins>{viewOf(field).show(patch[field.name] ?? undefined)}</ins>
                   </div>
                 ))}
               </td>

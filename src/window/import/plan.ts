@@ -12,7 +12,7 @@ import {
   parsePet,
   type Patch,
   type Texts,
-} from "../data/fields.tsx";
+} from "../data/fields.ts";
 import type { Columns, Target } from "./columns.ts";
 import { hashText } from "./hash_text.ts";
 import type { Table } from "./table.ts";

@@ -19,11 +19,11 @@ import {
   wanted,
   whyLeft,
 } from "../data/animals.ts";
-import { connectionProblem } from "../data/api.ts";
+import { connectionProblem } from "../parts/connection.ts";
 import { EditForm } from "../animal/edit_form.tsx";
 import { edits } from "../data/edits.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
-import { FIELDS } from "../data/fields.tsx";
+import { FIELDS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
@@ -34,7 +34,7 @@ import {
   selectableCount,
   selectAll,
   selectedIds,
-} from "./selection.ts";
+} from "../data/selection.ts";
 import { changing } from "../data/write_animal.ts";
 
 const SKELETON_ROWS = 8;

@@ -3,14 +3,15 @@
 import type { JSX } from "preact";
 import type { Pet } from "../../../events/pet.ts";
 import { wanted } from "../data/animals.ts";
-import { changeOrAsk, removeOrAsk } from "../animal/change_animal.tsx";
+import { removeOrAsk } from "../animal/change_animal.tsx";
 import { beginEdit } from "../animal/edit_form.tsx";
-import { type AnyField, FIELDS, type Patch } from "../data/fields.tsx";
+import { type AnyField, FIELDS, type Patch } from "../data/fields.ts";
+import { viewOf } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Name, spokenName } from "../parts/name.tsx";
 import { addressOf, onFollow, showAnimal } from "../navigation/navigation.ts";
-import { select, selectedIds } from "./selection.ts";
+import { select, selectedIds } from "../data/selection.ts";
 import { StatusPicker } from "../animal/status_picker.tsx";
 
 interface AnimalRowProps {
@@ -86,28 +87,8 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
       class={field.name}
       title={field.isNumber ? field.inWords(value) : undefined}
     >
-      {isPicker ? <Status pet={pet} patch={patch} isInGrid /> : field.show(value)}
+      {isPicker ? <StatusPicker pet={pet} patch={patch} isInGrid /> : viewOf(field).show(value)}
     </span>
-  );
-}
-
-interface StatusProps {
-  pet: Pet;
-  patch: Patch | undefined;
-  isInGrid?: boolean;
-}
-
-/** The status, which people can change at once. The pill has the new status while that is being written. */
-export function Status({ pet, patch, isInGrid }: StatusProps): JSX.Element {
-  const shown = patch?.status === undefined ? pet.status : patch.status ?? undefined;
-  return (
-    <StatusPicker
-      status={shown}
-      label={`Status of ${spokenName(pet.name)}`}
-      isBusy={patch !== undefined}
-      isInGrid={isInGrid}
-      onPick={(status) => changeOrAsk(pet, { status: status ?? null })}
-    />
   );
 }
 

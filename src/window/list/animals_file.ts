@@ -2,7 +2,7 @@
 
 import type { Pet } from "../../../events/pet.ts";
 import { type CsvCell, csvLine } from "../../encoding/csv_line.ts";
-import { type AnyField, FIELDS } from "../data/fields.tsx";
+import { type AnyField, FIELDS } from "../data/fields.ts";
 
 /** The lines of the file: the titles, and one for each animal. */
 export function animalsFile(pets: readonly Pet[]): string[] {

@@ -8,7 +8,7 @@ import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { openImportDialog } from "../import/import_dialog.tsx";
 import { mayWrite } from "../data/key_info.ts";
-import { isBlank } from "../parts/name.tsx";
+import { isBlank } from "../parts/blank.ts";
 import { showAllAnimals } from "../navigation/navigation.ts";
 
 /** Whether the store has no animals, so that there is nothing to find or to export. */

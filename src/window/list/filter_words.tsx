@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { CategoryName } from "../categories/category_name.tsx";
-import { statusLabel } from "../data/fields.tsx";
+import { statusLabel } from "../data/fields.ts";
 import { type Filter, searchedId } from "../data/filter.ts";
 
 export function FilterWords(

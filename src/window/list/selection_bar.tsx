@@ -6,9 +6,10 @@ import { hasMore, loadedCount, wanted } from "../data/animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "../animal/change_animals.tsx";
 import { counts } from "../data/counts.ts";
 import { exportSelected } from "./export_animals.ts";
-import { STATUS_CHOICES, statusOf } from "../data/fields.tsx";
+import { STATUS_CHOICES, statusOf } from "../data/fields.ts";
 import { isSearch } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
+import { choiceOf } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
@@ -20,7 +21,7 @@ import {
   selectedIds,
   selectedPets,
   selectWhole,
-} from "./selection.ts";
+} from "../data/selection.ts";
 
 export function SelectionBar(): JSX.Element | null {
   if (progress.value !== undefined) return <Progress />;
@@ -52,7 +53,7 @@ function Actions(): JSX.Element {
         {mayWrite.value && (
           <>
             <Menu class="" title="Mark as" label="Mark as" button="Mark as">
-              {STATUS_CHOICES.map(({ text, drawn }) => (
+              {STATUS_CHOICES.map(choiceOf).map(({ text, drawn }) => (
                 <button
                   key={text}
                   type="button"

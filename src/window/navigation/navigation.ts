@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "../data/animals.ts";
 import { findCategories } from "../data/category_names.ts";
-import { FIELDS } from "../data/fields.tsx";
+import { FIELDS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { type Filter, isTab, NO_FILTER } from "../data/filter.ts";
 import { attempt } from "../parts/messages.tsx";

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { connectionProblem } from "../data/api.ts";
+import { connectionProblem } from "./connection.ts";
 import { restoreFocus } from "./focus.ts";
 
 /** Nobody has to wait longer for a dialog that is busy. */

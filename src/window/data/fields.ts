@@ -1,17 +1,12 @@
 /**
  * The fields of an animal: the only list of them in the window. The list, the forms, the history, the import and the
- * export are made from it, so a new field is one entry here.
+ * export are made from it, so a new field is one entry here. `animal/field_views.tsx` draws them.
  */
 
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
-import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
-import { CategoryName } from "../categories/category_name.tsx";
 import { categoryWithName, nameOfCategory } from "./category_names.ts";
-import { CategoryPicker } from "../categories/category_picker.tsx";
-import type { ControlProps } from "../parts/control_props.ts";
-import { isBlank, Name } from "../parts/name.tsx";
-import { type Choice, Select } from "../parts/select.tsx";
+import { isBlank } from "../parts/blank.ts";
 
 export type FieldName = Exclude<keyof Pet, "id">;
 
@@ -27,18 +22,21 @@ export interface Field<Value> extends Entry<Value> {
   /** Further titles of CSV columns with the field, besides its name and label: only small letters. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
-  readonly choices: readonly Choice[] | undefined;
+  readonly choices: readonly LabelledText[] | undefined;
   /** A further column of an export, for people: an import can use it instead. */
   readonly exported: ExportedColumn<Value> | undefined;
-  /** The value in the list, in the preview of an import and in the history. */
-  show(value: Value | undefined): ComponentChildren;
-  Control(props: ControlProps): JSX.Element;
   /** The event in words when the animal got the value, after its name: for example "was sold". */
-  sentence(value: Value | undefined): ComponentChildren;
+  sentence(value: Value | undefined): string;
   /** The same of several animals, if it is worth a sentence: for example "were sold". */
   sentenceOfSeveral(value: Value | undefined): string | undefined;
   /** The value in a description of the animal, after its name: for example "category 7". */
   inWords(value: Value | undefined): string | undefined;
+}
+
+/** A text that may be chosen, and how people see it. */
+export interface LabelledText {
+  readonly text: string;
+  readonly label: string;
 }
 
 interface ExportedColumn<Value> {
@@ -66,8 +64,6 @@ function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Valu
     headings: [],
     choices: undefined,
     exported: undefined,
-    show: textOf,
-    Control: Input,
     sentence: (value) => value === undefined ? `lost its ${word}` : `got ${word} ${textOf(value)}`,
     sentenceOfSeveral: () => undefined,
     inWords: (value) => value === undefined ? undefined : `${word} ${textOf(value)}`,
@@ -124,11 +120,12 @@ function wordsOf(status: PetStatus | undefined): StatusWords {
 }
 
 /** The texts of a choice of status, each with its label. The text of an absent status is "". */
-export const STATUS_CHOICES: readonly Choice[] = [...STATUS_NAMES, undefined].map((status) => {
-  const { label } = wordsOf(status);
-  const drawn = <span class={`dot ${status ?? "none"}`}>{label}</span>;
-  return { text: status ?? "", label, drawn };
-});
+export const STATUS_CHOICES: readonly LabelledText[] = [...STATUS_NAMES, undefined].map((
+  status,
+) => ({
+  text: status ?? "",
+  label: statusLabel(status),
+}));
 
 /** The status that the text of a choice means. */
 export function statusOf(text: string): PetStatus | undefined {
@@ -139,7 +136,6 @@ const name = fieldOf<string>({
   name: "name",
   label: "Name",
   isRequired: true,
-  show: (value = "") => <Name of={value} />,
   textOf: (value = "") => value,
   parse(text) {
     const value = text.trim();
@@ -151,11 +147,7 @@ const name = fieldOf<string>({
     }
     return sound(value);
   },
-  sentence: (value = "") => (
-    <>
-      was renamed <Name of={value} />
-    </>
-  ),
+  sentence: (value = "") => `was renamed ${value}`,
   inWords: () => undefined,
 });
 
@@ -182,18 +174,8 @@ const categoryId = fieldOf<bigint>({
     title: "categoryName",
     textOf: (value) => value === undefined ? "" : nameOfCategory(value) ?? "",
   },
-  show: (value) => value === undefined ? "" : <CategoryName id={value} />,
-  Control: CategoryPicker,
-  sentence(value) {
-    const name = value === undefined ? undefined : nameOfCategory(value);
-    if (value === undefined) return "lost its category";
-    if (name === undefined) return `moved to category ${value}`;
-    return (
-      <>
-        moved to <Name of={name} />
-      </>
-    );
-  },
+  sentence: (value) =>
+    value === undefined ? "lost its category" : `moved to ${wordsOfCategory(value)}`,
   inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
 });
 
@@ -212,7 +194,6 @@ const status = fieldOf<PetStatus | undefined>({
   label: "Status",
   headings: ["availability"],
   choices: STATUS_CHOICES,
-  show: (value) => <StatusPill status={value} />,
   textOf: (value) => value ?? "",
   /** A status may be written as the page shows it. */
   parse(text) {
@@ -223,7 +204,6 @@ const status = fieldOf<PetStatus | undefined>({
     if (found !== undefined) return sound(found);
     return faulty(`Status must be ${STATUS_WORDS}`);
   },
-  Control: (props) => <Select {...props} choices={STATUS_CHOICES} />,
   sentence: (value) => wordsOf(value).sentence,
   sentenceOfSeveral: (value) => wordsOf(value).sentenceOfSeveral,
   inWords: (value) => statusLabel(value).toLowerCase(),
@@ -246,22 +226,6 @@ export const FIELDS: readonly AnyField[] = Object.values(FIELDS_BY_NAME) as AnyF
 export type EditableField = AnyField & { readonly name: keyof NewPet };
 
 export const EDITABLE_FIELDS = FIELDS.filter(({ isReadOnly }) => !isReadOnly) as EditableField[];
-
-/** The status of an animal. */
-function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
-  return <span class={`pill ${status ?? "none"}`}>{statusLabel(status)}</span>;
-}
-
-function Input({ text, onText, ...attributes }: ControlProps): JSX.Element {
-  return (
-    <input
-      autocomplete="off"
-      {...attributes}
-      value={text}
-      onInput={({ currentTarget }) => onText(currentTarget.value)}
-    />
-  );
-}
 
 /** An animal, or a part of one. */
 type Values = Partial<Record<FieldName, unknown>>;

@@ -2,8 +2,8 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { hasMore, listed, loadMore, order, petOf, wanted } from "../data/animals.ts";
-import { type Filter, NO_FILTER } from "../data/filter.ts";
+import { hasMore, listed, loadMore, order, petOf, wanted } from "./animals.ts";
+import { type Filter, NO_FILTER } from "./filter.ts";
 
 const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
   filter: NO_FILTER,
