@@ -10,7 +10,7 @@ import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
+import { type Draft, withColumn, withEncoding } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import { linesOf } from "./line_group.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
@@ -111,7 +111,7 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
 const NO_COLUMN: Choice = { text: "", label: "(none)" };
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles, hasTitles }, columns } = draft;
+  const { table: { titles }, columns } = draft;
   const choices = [
     NO_COLUMN,
     ...titles.map((title, index) => ({
@@ -140,14 +140,6 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={hasTitles}
-          onChange={({ currentTarget }) => onChange(() => withTitles(draft, currentTarget.checked))}
-        />
-        <span>The first line has the titles of the columns</span>
-      </label>
     </fieldset>
   );
 }

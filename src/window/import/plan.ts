@@ -127,10 +127,16 @@ function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
   return plan;
 }
 
-function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined {
+function faultOfRow(
+  { fault, cells, line, lastLine }: CsvRow,
+  width: number,
+): string | undefined {
   if (fault !== undefined) return `The line ${fault}`;
   const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
-  return hasMore ? "The line has more cells than the first line" : undefined;
+  if (hasMore) return "The line has more cells than the first line";
+  // A stray quote may have made one row of several. Spreadsheets leave out only empty cells at the end.
+  const isTooNarrow = lastLine > line && cells.length < width;
+  return isTooNarrow ? "The line has fewer cells than the first line" : undefined;
 }
 
 function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
