@@ -5,6 +5,7 @@
 
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
+import type { CsvCell } from "../../encoding/csv_line.ts";
 import { categoryWithName, nameOfCategory } from "./category_names.ts";
 import { isBlank } from "../parts/blank.ts";
 
@@ -23,8 +24,8 @@ export interface Field<Value> extends Entry<Value> {
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
   readonly choices: readonly LabelledText[] | undefined;
-  /** A further column of an export, for people: an import can use it instead. */
-  readonly exported: ExportedColumn<Value> | undefined;
+  /** The value in an export, from which an import reads the same value. */
+  cellOf(value: Value | undefined): CsvCell;
   /** The event in words when the animal got the value, after its name: for example "was sold". */
   sentence(value: Value | undefined): string;
   /** The same of several animals, if it is worth a sentence: for example "were sold". */
@@ -39,16 +40,11 @@ export interface LabelledText {
   readonly label: string;
 }
 
-interface ExportedColumn<Value> {
-  readonly title: string;
-  textOf(value: Value | undefined): string;
-}
-
 /** The members that each field names itself. The rest of {@linkcode Field} has defaults. */
 interface Entry<Value> {
   readonly name: FieldName;
   readonly label: string;
-  /** The value as a control has it, and a cell of a CSV file. */
+  /** The value as a control has it. */
   textOf(value: Value | undefined): string;
   /** Reads a text that was typed, or that a cell has. Blanks around it do not count. */
   parse(text: string): Parsed<Value>;
@@ -63,7 +59,7 @@ function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Valu
     isNumber: false,
     headings: [],
     choices: undefined,
-    exported: undefined,
+    cellOf: (value) => typeof value === "bigint" ? value : textOf(value),
     sentence: (value) => value === undefined ? `lost its ${word}` : `got ${word} ${textOf(value)}`,
     sentenceOfSeveral: () => undefined,
     inWords: (value) => value === undefined ? undefined : `${word} ${textOf(value)}`,
@@ -158,22 +154,8 @@ const categoryId = fieldOf<bigint>({
   isNumber: true,
   headings: ["categoryno", "categorynumber", "categoryname"],
   textOf: (value) => value === undefined ? "" : String(value),
-  parse(text) {
-    const trimmed = text.trim();
-    if (trimmed === "") return faulty("Category is missing");
-    const match = WHOLE_NUMBER.exec(trimmed);
-    if (match === null) return parseCategoryName(trimmed);
-    const [, sign, digits] = match;
-    const limit = sign === "-" ? -INT64_MIN : INT64_MAX;
-    const isTooLong = digits.length > NUMBER_MAX_LENGTH;
-    const isOutside = isTooLong || BigInt(digits) > limit;
-    if (isOutside) return faulty(`Category is too ${sign === "-" ? "small" : "large"}`);
-    return sound(BigInt(digits) * (sign === "-" ? -1n : 1n));
-  },
-  exported: {
-    title: "categoryName",
-    textOf: (value) => value === undefined ? "" : nameOfCategory(value) ?? "",
-  },
+  parse: parseCategory,
+  cellOf: (value) => value === undefined ? "" : nameThatMeans(value) ?? value,
   sentence: (value) =>
     value === undefined ? "lost its category" : `moved to ${wordsOfCategory(value)}`,
   inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
@@ -184,9 +166,30 @@ function wordsOfCategory(id: bigint): string {
   return nameOfCategory(id) ?? `category ${id}`;
 }
 
+/** A category may be written as its id or its name. A number is an id. */
+function parseCategory(text: string): Parsed<bigint> {
+  const trimmed = text.trim();
+  if (trimmed === "") return faulty("Category is missing");
+  const match = WHOLE_NUMBER.exec(trimmed);
+  if (match === null) return parseCategoryName(trimmed);
+  const [, sign, digits] = match;
+  const limit = sign === "-" ? -INT64_MIN : INT64_MAX;
+  const isTooLong = digits.length > NUMBER_MAX_LENGTH;
+  const isOutside = isTooLong || BigInt(digits) > limit;
+  if (isOutside) return faulty(`Category is too ${sign === "-" ? "small" : "large"}`);
+  return sound(BigInt(digits) * (sign === "-" ? -1n : 1n));
+}
+
 function parseCategoryName(text: string): Parsed<bigint> {
   const id = categoryWithName(text);
   return id === undefined ? faulty(`There is no category “${text}”`) : sound(id);
+}
+
+/** The name of a category, unless it has none, or the name means another one, as 10 does. */
+function nameThatMeans(id: bigint): string | undefined {
+  const name = nameOfCategory(id) ?? "";
+  const parsed = parseCategory(name);
+  return parsed.isSound && parsed.value === id ? name : undefined;
 }
 
 const status = fieldOf<PetStatus | undefined>({

@@ -32,6 +32,12 @@ export function guessColumns(titles: readonly string[]): Columns {
   return columns;
 }
 
+/** The field of a column that has no use, because another column has this field. */
+export function doubledField(title: string): string | undefined {
+  const [target] = Object.keys(guessColumns([title]));
+  return TARGETS.find((it) => it.target === target)?.label;
+}
+
 /** A title in small letters and without other characters. */
 function plain(title: string): string {
   return title.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");

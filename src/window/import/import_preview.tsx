@@ -9,7 +9,7 @@ import { viewOf } from "../animal/field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
-import { missingColumns, type Target, TARGETS } from "./columns.ts";
+import { doubledField, missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import { linesOf } from "./line_group.tsx";
@@ -197,15 +197,27 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
   const used = Object.values(draft.columns);
   const unused = draft.table.titles.filter((_, index) => !used.includes(index));
   if (unused.length === 0) return null;
+  const doubled = unused.filter((title) => doubledField(title) !== undefined);
   return (
-    <p class="soft small">
-      Columns that are left out: {unused.map((title, index) => (
-        <Fragment key={index}>
-          {index > 0 && ", "}
-          <bdi>{title || "(no title)"}</bdi>
-        </Fragment>
+    <>
+      <p class="soft small">
+        Columns that are left out: {unused.map((title, index) => (
+          <Fragment key={index}>
+            {index > 0 && ", "}
+            <bdi>{title || "(no title)"}</bdi>
+          </Fragment>
+        ))}
+      </p>
+      {doubled.map((title) => (
+        <p key={title}>
+          The file has another column of the {doubledField(title)?.toLowerCase()}. What{" "}
+          <b>
+            <bdi>{title}</bdi>
+          </b>{" "}
+          says is not imported.
+        </p>
       ))}
-    </p>
+    </>
   );
 }
 

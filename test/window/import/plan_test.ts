@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import type { Pet } from "../../../events/pet.ts";
-import { type Columns, guessColumns, missingColumns } from "../../../src/window/import/columns.ts";
+import {
+  type Columns,
+  doubledField,
+  guessColumns,
+  missingColumns,
+} from "../../../src/window/import/columns.ts";
 import {
   idempotencyKeyOf,
   idsIn,
@@ -169,6 +174,11 @@ Deno.test("guessColumns() finds titles in other cases, with other characters and
   for (const [titles, columns] of cases) assertEquals(guessColumns(titles.split(";")), columns);
   assertEquals(missingColumns({ status: 1 }), ["Name", "Category"]);
   assertEquals(missingColumns({ name: 0, categoryId: 0 }), []);
+});
+
+Deno.test("doubledField() names the field of a column that no animal gets", () => {
+  const titles = ["categoryName", "pet_status", "Colour", ""];
+  assertEquals(titles.map(doubledField), ["Category", "Status", undefined, undefined]);
 });
 
 Deno.test("planAdditions() reads the columns that a reader has chosen", () => {
