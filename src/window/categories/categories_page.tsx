@@ -9,6 +9,7 @@ import {
   labelOf,
   namedCategories,
   type NamedCategory,
+  twinsOf,
   unnamedCategories,
 } from "../data/category_names.ts";
 import { openCategoryDialog } from "./category_dialog.tsx";
@@ -78,7 +79,7 @@ function Table(): JSX.Element {
       </thead>
       <tbody>
         {namedCategories.value.map((category) => (
-          <Row key={category.id} category={category}>
+          <Row key={category.id} category={category} twins={twinsOf(category)}>
             <NamedActions category={category} />
           </Row>
         ))}
@@ -108,15 +109,22 @@ function Table(): JSX.Element {
 
 interface RowProps {
   category: Category;
+  /** Other categories whose names look like that of this one. */
+  twins?: readonly bigint[];
   /** The buttons. */
   children: ComponentChildren;
 }
 
-function Row({ category, children }: RowProps): JSX.Element {
+function Row({ category, twins = [], children }: RowProps): JSX.Element {
   return (
     <tr>
       <td>
         <AnimalsLink id={category.id} />
+        {twins.length > 0 && (
+          <p class="soft small">
+            Category {String(category.id)}, which looks like category {twins.join(" and ")}
+          </p>
+        )}
       </td>
       {mayWrite.value && (
         <td>

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { addUnusedCategory, nameCategory, renameCategory } from "../data/categories.ts";
-import { type Category, categoryWithName } from "../data/category_names.ts";
+import { categoriesWithName, type Category } from "../data/category_names.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "../parts/dialog.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { attempt, showProblem, showStillSaving, showToast } from "../parts/messages.tsx";
@@ -129,7 +129,6 @@ function faultOf(name: string, category: Category | undefined): string | undefin
   if (isBlank(name)) return "Name has no visible character";
   const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
   if (isTooLong) return `Name has more than ${NAME_MAX_LENGTH} characters`;
-  const other = categoryWithName(name);
-  const isTaken = other !== undefined && other !== category?.id;
+  const isTaken = categoriesWithName(name).some((id) => id !== category?.id);
   return isTaken ? "Another category has this name" : undefined;
 }

@@ -5,9 +5,9 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { foldCase } from "../../encoding/fold_case.ts";
 import {
   type Category,
+  comparedName,
   findCategories,
   isNewCategoryName,
   labelOf,
@@ -139,7 +139,7 @@ function isMeant(typed: string, first: Category): boolean {
   const trimmed = typed.trim();
   if (trimmed === "") return false;
   if (INTEGER.test(trimmed)) return String(first.id) === trimmed;
-  return first.name !== undefined || foldCase(labelOf(first)) === foldCase(trimmed);
+  return first.name !== undefined || comparedName(labelOf(first)) === comparedName(trimmed);
 }
 
 function nameOfText(text: string): string | undefined {

@@ -2,7 +2,9 @@
 
 import { INT64_MAX } from "eventstore-less/int64";
 import { computed, signal } from "@preact/signals";
-import { foldCase } from "../../encoding/fold_case.ts";
+import { foldName } from "../../encoding/fold_name.ts";
+import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { seenText } from "../parts/seen_text.ts";
 
 /** A category that has a name. */
 export interface NamedCategory {
@@ -35,17 +37,12 @@ export const unnamedCategories = computed<readonly Category[]>(() => {
   return ids.sort((a, b) => a < b ? -1 : 1).map((id) => ({ id }));
 });
 
-/** The ids by the labels, without regard to case. A name of several categories has no id. */
-const idsByName = computed(() => {
-  const ids = new Map<string, bigint | undefined>();
-  for (const [id, name] of names.value) {
-    const folded = foldCase(name.trim());
-    // The interface tells names with other blanks around them apart.
-    ids.set(folded, ids.has(folded) ? undefined : id);
-  }
+/** The ids of the categories by their labels as these are compared. Labels of several ids look alike. */
+const idsByLabel = computed(() => {
+  const ids = Map.groupBy(names.value.keys(), (id) => comparedName(names.value.get(id)!));
   for (const category of unnamedCategories.value) {
-    const folded = foldCase(labelOf(category));
-    if (!ids.has(folded)) ids.set(folded, category.id);
+    const label = comparedName(labelOf(category));
+    if (!ids.has(label)) ids.set(label, [category.id]);
   }
   return ids;
 });
@@ -80,15 +77,25 @@ export function nameOfCategory(id: bigint): string | undefined {
   return names.value.get(id);
 }
 
-/** The id of the category with a name, without regard to case. */
-export function categoryWithName(name: string): bigint | undefined {
-  return idsByName.value.get(foldCase(name.trim()));
+/** The text by which the page compares names. The interface tells names with other blanks around them apart. */
+export function comparedName(name: string): string {
+  return foldName(name).trim();
 }
 
-/** Whether a text could be the name of a new category: it has a letter or a picture, and no category has it as its name. */
+/** The ids of the categories with a name: several if earlier versions have named them alike. */
+export function categoriesWithName(name: string): readonly bigint[] {
+  return idsByLabel.value.get(comparedName(name)) ?? [];
+}
+
+/** The other categories whose names look like that of a category. */
+export function twinsOf({ id, name }: NamedCategory): readonly bigint[] {
+  return categoriesWithName(name).filter((it) => it !== id);
+}
+
+/** Whether a text could be the name of a new category: it has a letter or a picture, and no category looks like it. */
 export function isNewCategoryName(text: string): boolean {
   const hasSign = /[\p{L}\p{Extended_Pictographic}]/u.test(text);
-  return hasSign && categoryWithName(text) === undefined;
+  return hasSign && !isRoundedNumber(seenText(text)) && categoriesWithName(text).length === 0;
 }
 
 /**
@@ -96,16 +103,16 @@ export function isNewCategoryName(text: string): boolean {
  * and then the one with this name.
  */
 export function findCategories(text: string): readonly Category[] {
-  const trimmed = text.trim();
-  const folded = foldCase(trimmed);
+  const trimmed = seenText(text);
+  const folded = comparedName(trimmed);
   const named = namedCategories.value;
   const unnamed = unnamedCategories.value;
   const all: Category[] = [...named, ...unnamed];
   const isWithId = ({ id }: Category) => String(id) === trimmed;
-  const isNamed = (it: Category) => foldCase(labelOf(it).trim()) === folded;
-  const hasPart = (it: Category) => foldCase(labelOf(it)).includes(folded);
+  const isNamed = (it: Category) => comparedName(labelOf(it)) === folded;
+  const hasPart = (it: Category) => comparedName(labelOf(it)).includes(folded);
   const isBegun = (it: Category) =>
-    String(it.id).startsWith(trimmed) || foldCase(labelOf(it)).startsWith(folded);
+    String(it.id).startsWith(trimmed) || comparedName(labelOf(it)).startsWith(folded);
   const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
   return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
 }

@@ -6,8 +6,10 @@
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import type { CsvCell } from "../../encoding/csv_line.ts";
-import { categoryWithName, nameOfCategory } from "./category_names.ts";
+import { categoriesWithName, nameOfCategory } from "./category_names.ts";
 import { isBlank } from "../parts/blank.ts";
+import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { seenText } from "../parts/seen_text.ts";
 
 export type FieldName = Exclude<keyof Pet, "id">;
 
@@ -168,8 +170,11 @@ function wordsOfCategory(id: bigint): string {
 
 /** A category may be written as its id or its name. A number is an id. */
 function parseCategory(text: string): Parsed<bigint> {
-  const trimmed = text.trim();
+  const trimmed = seenText(text);
   if (trimmed === "") return faulty("Category is missing");
+  if (isRoundedNumber(trimmed)) {
+    return faulty(`Category is a number that a spreadsheet has rounded: ${trimmed}`);
+  }
   const match = WHOLE_NUMBER.exec(trimmed);
   if (match === null) return parseCategoryName(trimmed);
   const [, sign, digits] = match;
@@ -181,8 +186,10 @@ function parseCategory(text: string): Parsed<bigint> {
 }
 
 function parseCategoryName(text: string): Parsed<bigint> {
-  const id = categoryWithName(text);
-  return id === undefined ? faulty(`There is no category “${text}”`) : sound(id);
+  const [id, ...twins] = categoriesWithName(text);
+  if (id === undefined) return faulty(`There is no category “${text}”`);
+  if (twins.length > 0) return faulty(`Several categories have the name “${text}”: write the id`);
+  return sound(id);
 }
 
 /** The name of a category, unless it has none, or the name means another one, as 10 does. */
@@ -200,7 +207,7 @@ const status = fieldOf<PetStatus | undefined>({
   textOf: (value) => value ?? "",
   /** A status may be written as the page shows it. */
   parse(text) {
-    const word = text.trim().toLowerCase();
+    const word = seenText(text).toLowerCase();
     const isAbsent = word === "" || word === NO_STATUS.label.toLowerCase();
     if (isAbsent) return sound(undefined);
     const found = STATUS_NAMES.find((it) => word === it || word === statusLabel(it).toLowerCase());

@@ -1,7 +1,8 @@
 /** The filter of the list, as the address of the page names it. */
 
 import type { Pet, PetStatus } from "../../../events/pet.ts";
-import { foldCase } from "../../encoding/fold_case.ts";
+import { foldName } from "../../encoding/fold_name.ts";
+import { seenText } from "../parts/seen_text.ts";
 import { STATUS_NAMES, statusLabel } from "./fields.ts";
 
 /** "" means every status, every category or every name, and as an order, newest first. */
@@ -37,14 +38,14 @@ export function isInTab(tab: Tab, status: PetStatus | undefined): boolean {
 
 export function matches(pet: Pet, { status, categoryId, name }: Filter): boolean {
   const isInCategory = categoryId === "" || BigInt(categoryId) === pet.categoryId;
-  const isFound = name === "" || foldCase(pet.name).includes(foldCase(name)) ||
+  const isFound = name === "" || foldName(pet.name).includes(foldName(name)) ||
     searchedId(name) === pet.id;
   return isInTab(status, pet.status) && isInCategory && isFound;
 }
 
 /** The id that a searched text may mean, as in "12" and "#12". */
 export function searchedId(name: string): number | undefined {
-  const [, digits] = /^\s*#?(\d{1,16})\s*$/.exec(name) ?? [];
+  const [, digits] = /^#?(\d{1,16})$/.exec(seenText(name)) ?? [];
   const id = Number(digits);
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }

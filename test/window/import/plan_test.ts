@@ -127,6 +127,20 @@ Deno.test("planAdditions() gives a line the same key again, in a corrected file 
   assertEquals(new Set([...keys, ...again]).size, 9);
 });
 
+Deno.test("planAdditions() gives lines that look alike the same keys, and keeps their names as they are", () => {
+  const plan = planOf("Name,Category\nM\u00e1x,7\nMa\u0301x,7\nM\u200b\u00e1x \u200b,7\nMax,7\n");
+  assertEquals(addedBy(plan).map(([name]) => name), [
+    "M\u00e1x",
+    "Ma\u0301x",
+    "M\u200b\u00e1x \u200b",
+    "Max",
+  ]);
+  const counts = plan.entries.map((it) => it.kind === "addition" && it.countBefore);
+  assertEquals(counts, [0, 1, 2, 0]);
+  const decomposed = keysOf(planOf("Name,Category\nMa\u0301x,7\n"));
+  assertEquals(decomposed, keysOf(plan).slice(0, 1));
+});
+
 Deno.test("planAdditions() finds no two keys alike among many animals", () => {
   const lines = Array.from({ length: 100_000 }, (_, index) => `Animal ${index},${index % 9}\n`);
   const plan = planOf(`Name,Category\n${lines.join("")}`);
@@ -219,7 +233,9 @@ Deno.test("planChanges() changes only what differs from the animals with these i
   assertEquals(patchesOf(changesOf("id,name,category\n,New,4\n")), [
     { name: "New", categoryId: 4n, status: undefined },
   ]);
-  const faulty = changesOf("id,status\n9,sold\nA1,sold\n1,sold\n1,\n,sold\n3,gone\n0,\n");
+  const faulty = changesOf(
+    "id,status\n9,sold\nA1,sold\n1\u200b,sold\n1,\n,sold\n3,gone\n0,\n9.0072E+15,\n",
+  );
   assertEquals(leftOutBy(faulty), [
     [2, "9,sold", "There is no animal with this id"],
     [3, "A1,sold", "Id must be a whole number"],
@@ -227,6 +243,7 @@ Deno.test("planChanges() changes only what differs from the animals with these i
     [6, ",sold", "Name is missing; Category is missing"],
     [7, "3,gone", "Status must be Available, Pending or Sold"],
     [8, "0,", "There is no animal with this id"],
+    [9, "9.0072E+15,", "Id is a number that a spreadsheet has rounded: 9.0072E+15"],
   ]);
 });
 
