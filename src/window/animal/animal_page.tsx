@@ -20,7 +20,7 @@ import { removeOrAsk } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "../data/edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
-import { type AnyField, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
+import { type AnyField, COLUMNS, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
 import { events as newEvents, onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
@@ -297,7 +297,7 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
     return (
       <p>
         <Name of={data.name} />
-        {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+        {COLUMNS.map((field) => (
           <span key={field.name}>{BETWEEN_FIELDS}{viewOf(field).show(data[field.name])}</span>
         ))}
       </p>

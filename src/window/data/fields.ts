@@ -232,6 +232,9 @@ export type AnyField = Field<unknown>;
 /** All fields, in the order in which the window shows them. */
 export const FIELDS: readonly AnyField[] = Object.values(FIELDS_BY_NAME) as AnyField[];
 
+/** The fields of which a list of animals has columns, after that of the name. */
+export const COLUMNS: readonly AnyField[] = FIELDS.filter(({ name }) => name !== "name");
+
 /** A field that people set, in forms and by imports. */
 export type EditableField = AnyField & { readonly name: keyof NewPet };
 

@@ -23,7 +23,7 @@ import { connectionProblem } from "../parts/connection.ts";
 import { EditForm } from "../animal/edit_form.tsx";
 import { edits } from "../data/edits.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
-import { FIELDS } from "../data/fields.ts";
+import { COLUMNS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
@@ -56,10 +56,12 @@ const activeId = signal<number | undefined>(undefined);
 /** Paper has all rows. */
 const isPrinting = signal(false);
 
+/** Measures nothing while no row is drawn. */
 function measure(rows: HTMLElement | null): void {
-  const root = getComputedStyle(document.documentElement);
-  const rowHeight = parseFloat(root.fontSize) * parseFloat(root.getPropertyValue("--row"));
-  const top = rows?.getBoundingClientRect().top ?? 0;
+  const drawn = rows?.firstElementChild;
+  if (rows === null || !drawn) return;
+  const rowHeight = drawn.getBoundingClientRect().height;
+  const { top } = rows.getBoundingClientRect();
   const firstRow = Math.floor(-top / rowHeight);
   const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
   const { value } = view;
@@ -77,6 +79,7 @@ export function AnimalList(): JSX.Element {
       aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
+      style={{ "--fields": COLUMNS.length }}
     >
       {order.value.length > 0 && <Grid />}
       <Rest />
@@ -128,7 +131,7 @@ function Skeleton(): JSX.Element {
 function Grid(): JSX.Element {
   const rows = useRef<HTMLDivElement>(null);
   const ids = order.value;
-  const { firstRow, rowsOnScreen, rowHeight } = view.value;
+  const { firstRow, rowsOnScreen } = view.value;
   const activeRow = useActiveRow(ids);
   useView(rows);
   useAnchor(ids, rows);
@@ -156,12 +159,12 @@ function Grid(): JSX.Element {
           <span role="columnheader" class="select">
             <SelectAll />
           </span>
-          <span role="columnheader">Name</span>
-          {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-            <span key={field.name} role="columnheader">{field.label}</span>
-          ))}
+          <span role="columnheader" class="name">Name</span>
+          <span class="fields">
+            {COLUMNS.map(({ name, label }) => <span key={name} role="columnheader">{label}</span>)}
+          </span>
           <IdHeader />
-          <span role="columnheader">
+          <span role="columnheader" class="actions">
             <span class="unseen">Actions</span>
           </span>
         </div>
@@ -170,7 +173,7 @@ function Grid(): JSX.Element {
         ref={rows}
         role="rowgroup"
         id="rows"
-        style={{ height: `${ids.length * rowHeight}px` }}
+        style={{ height: `calc(${ids.length} * var(--row))` }}
       >
         {drawn}
       </div>
@@ -183,7 +186,7 @@ function IdHeader(): JSX.Element {
   return (
     <span
       role="columnheader"
-      class="number"
+      class="number id"
       aria-sort={isAscending ? "ascending" : "descending"}
     >
       <button
@@ -230,7 +233,7 @@ function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean
       class={["cells", ...classes].join(" ")}
       aria-selected={isSelected}
       data-id={id}
-      style={{ top: `${row * view.value.rowHeight}px` }}
+      style={{ top: `calc(${row} * var(--row))` }}
       aria-rowindex={row + FIRST_ROW_INDEX}
     >
       {edit === undefined
