@@ -103,6 +103,16 @@ export const expectFocus = (target: Page): Promise<boolean> =>
 export const hasFocus = (target: Page): Promise<boolean> =>
   target.evaluate((it: Page) => it.matches(":focus"));
 
-/** The text of the list of the last events. */
+/** Opens the page of the last events. */
+export async function showActivity(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Activity", exact: true }).click();
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+}
+
+/** The text of the page of the last events. */
 export const happened = (page: Page, text: string | RegExp) =>
-  page.getByRole("region", { name: "Activity" }).getByText(text);
+  page.getByRole("article").getByText(text);
+
+export async function showListAgain(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "All animals" }).click();
+}

@@ -11,6 +11,7 @@ import {
   pickStatus,
   press,
   row,
+  showActivity,
   statusOf,
 } from "../support/window_controls.ts";
 
@@ -138,12 +139,9 @@ for (const width of [390, 1280]) {
       await service.remove(2);
       await page.getByText("This animal was removed.").waitFor();
       await check("history of a removed animal");
-      if (isNarrow) {
-        await press(page, "Activity");
-        await page.getByRole("region", { name: "Activity" }).getByRole("listitem").first()
-          .waitFor();
-        await check("activity");
-      }
+      await showActivity(page);
+      await page.getByRole("article").getByRole("listitem").first().waitFor();
+      await check("activity");
       const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
       await revokeApiKey(service, service.keyId);
       await dialog.filter({ hasText: "Sign in" }).waitFor();

@@ -183,14 +183,8 @@ testInBrowser(
     await tab(page, "Sold 2").click();
     await isRead.promise;
     await service.change(1, { name: "Bella" });
-    const changes = Array.from(
-      { length: 1_001 },
-      (_, count) => service.change(2, { categoryId: count }),
-    );
-    await Promise.all(changes);
     await service.change(2, { name: "Last" });
-    await page.getByRole("region", { name: "Activity" }).getByText(/changed many times|Last was/)
-      .first().waitFor();
+    await row(page, "Last").waitFor();
     mayAnswer.resolve();
     await page.locator("#animals[aria-busy=false]").waitFor();
     await row(page, "Bella").waitFor();

@@ -21,20 +21,15 @@ import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "../data/edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
 import { type AnyField, COLUMNS, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
-import { events as newEvents, onEvents } from "../data/feed.ts";
+import { onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { keyInfo, mayWrite } from "../data/key_info.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
-import {
-  addressOf,
-  onFollow,
-  showList,
-  showListAgain,
-  showOtherAnimal,
-} from "../navigation/navigation.ts";
+import { addressOf, onFollow, showList, showOtherAnimal } from "../navigation/navigation.ts";
+import { BackLink } from "../navigation/back_link.tsx";
 import { Query } from "../data/queries.ts";
 import { ExactTime, RelativeTime } from "../parts/relative_time.tsx";
 import { changing } from "../data/write_animal.ts";
@@ -81,9 +76,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   return (
     <article aria-busy={isLoading}>
       <nav aria-label="Animals">
-        <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
-          <Icon name="back" /> All animals
-        </a>
+        <BackLink />
         <span class="space" />
         <Neighbours id={id} />
       </nav>
@@ -337,20 +330,21 @@ function useHistory(id: number) {
     const newest = new Query(() => read(firstPageOf(id)));
     load(() => Promise.all([refreshAnimals([id]), newest.refresh()]));
     return onEvents((batch) => {
-      const isOwn = batch.some((event) => petIdOf(event) === id);
-      if (isOwn) attempt(() => newest.refresh(), showUnlessGone);
+      const own = batch.filter((event) => petIdOf(event) === id);
+      if (own.length === 0) return;
+      // The stream does not say who it was, and nobody can read the history of a removed animal.
+      past.value = { ...past.value, events: merged(own, past.value.events) };
+      attempt(() => newest.refresh(), showUnlessGone);
     });
   }, []);
   const { events, nextPage } = past.value;
-  // The stream does not say who it was, and nobody can read the history of a removed animal.
-  const news = newEvents.value.filter((event) => petIdOf(event) === id && event.id > events[0]?.id);
   const pet = petOf(id);
   const isGone = isRemoved(id);
   const history: History = {
     pet,
     isRemoved: isGone && pet !== undefined,
     isUnknown: isGone && pet === undefined,
-    events: merged(news, events),
+    events,
     nextPage,
     isLoading: isLoading.value,
   };

@@ -3,7 +3,7 @@
 import type { Pet } from "../../../events/pet.ts";
 import { undo } from "./change_animals.tsx";
 import { ask } from "../parts/dialog.tsx";
-import { ChangeSentence } from "./event_sentences.tsx";
+import { ChangeSentence } from "./change_sentence.tsx";
 import { describePet, type Patch } from "../data/fields.ts";
 import { attempt, problem, showProblem, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";

@@ -2,7 +2,6 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { wanted } from "../data/animals.ts";
 import { removeCategory } from "../data/categories.ts";
 import {
   type Category,
@@ -16,11 +15,11 @@ import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { NO_FILTER } from "../data/filter.ts";
-import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { attempt, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
-import { addressOf, onFollow, showList, showListAgain } from "../navigation/navigation.ts";
+import { BackLink } from "../navigation/back_link.tsx";
+import { addressOf, onFollow, showList } from "../navigation/navigation.ts";
 
 export function CategoriesPage(): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -28,9 +27,7 @@ export function CategoriesPage(): JSX.Element {
   const hasSome = namedCategories.value.length + unnamedCategories.value.length > 0;
   return (
     <article>
-      <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
-        <Icon name="back" /> All animals
-      </a>
+      <BackLink />
       <div class="facts">
         <h2 class="title" ref={heading} tabIndex={-1} data-home>Categories</h2>
         <span class="space" />
