@@ -171,7 +171,7 @@ testInBrowser(
     await category.getByText("Felines").waitFor();
     await service.nameCategory(7n, "Dogs");
     await linkOf(page, "Rex").click();
-    const facts = page.locator(".card-of-facts");
+    const facts = page.locator(".details");
     await facts.filter({ hasText: "Felines" }).waitFor();
     const change = page.locator(".history li").first();
     await expectSoon(async () => {

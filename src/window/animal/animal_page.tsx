@@ -8,9 +8,9 @@ import {
   hasMore,
   isRemoved,
   loadMore,
-  order,
   petOf,
   refreshAnimals,
+  rowIds,
   wanted,
 } from "../data/animals.ts";
 import { StatusPill, viewOf } from "./field_views.tsx";
@@ -86,7 +86,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
       </div>
       {isUnknown
         ? <p class="soft">It may have been removed.</p>
-        : <Known id={id} history={history} loadOlder={loadOlder} />}
+        : <Contents id={id} history={history} loadOlder={loadOlder} />}
     </article>
   );
 }
@@ -96,13 +96,13 @@ function titleOf({ pet, isUnknown }: History): JSX.Element {
   return <>{isUnknown ? "There is no such animal" : "Loading …"}</>;
 }
 
-interface KnownProps {
+interface ContentsProps {
   id: number;
   history: History;
   loadOlder: () => void;
 }
 
-function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
+function Contents({ id, history, loadOlder }: ContentsProps): JSX.Element {
   const { pet, isRemoved, isLoading, events, nextPage } = history;
   const edit = edits.value.get(id);
   return (
@@ -113,7 +113,7 @@ function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
           <section>
             <h2>Details</h2>
             {edit === undefined
-              ? <Facts pet={pet} history={history} />
+              ? <Details pet={pet} history={history} />
               : (
                 <div class="editor" data-id={id}>
                   <EditForm edit={edit} why={isRemoved ? "was removed" : undefined} hasLabels />
@@ -152,34 +152,34 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   );
 }
 
-interface FactsProps {
+interface DetailsProps {
   pet: Pet;
   history: History;
 }
 
-function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element {
+function Details({ pet, history: { events, nextPage } }: DetailsProps): JSX.Element {
   const last = events[0];
   // While older events are not loaded, the oldest one is not the addition.
   const added = nextPage === undefined ? events.at(-1) : undefined;
   return (
-    <dl class="card-of-facts">
-      <Fact label="Id">{pet.id}</Fact>
+    <dl class="details">
+      <Detail label="Id">{pet.id}</Detail>
       {FIELDS.filter(({ name }) => !IN_HEADING.includes(name)).map((field) => (
-        <Fact key={field.name} label={field.label}>
+        <Detail key={field.name} label={field.label}>
           <Value field={field} pet={pet} />
-        </Fact>
+        </Detail>
       ))}
       {added !== undefined && (
-        <Fact label="Added">
+        <Detail label="Added">
           <RelativeTime of={added.time} />
           <By actor={added.actor} />
-        </Fact>
+        </Detail>
       )}
       {last !== undefined && last !== added && (
-        <Fact label="Last change">
+        <Detail label="Last change">
           <RelativeTime of={last.time} />
           <By actor={last.actor} />
-        </Fact>
+        </Detail>
       )}
     </dl>
   );
@@ -197,7 +197,7 @@ function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
   return <a href={addressOf(filter)} onClick={onFollow(() => showList(filter))}>{shown}</a>;
 }
 
-function Fact({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+function Detail({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
   return (
     <div>
       <dt>{label}</dt>
@@ -222,18 +222,18 @@ function By({ actor }: { actor: string | undefined }): JSX.Element | null {
 
 /** Links to the animals before and after this one, in the list from which the reader came. */
 function Neighbours({ id }: { id: number }): JSX.Element | null {
-  const place = order.value.indexOf(id);
-  const isLast = place >= 0 && place === order.value.length - 1;
+  const place = rowIds.value.indexOf(id);
+  const isLast = place >= 0 && place === rowIds.value.length - 1;
   useEffect(() => {
     if (isLast && hasMore.value) loadMore();
   }, [isLast]);
   if (place < 0) return null;
   return (
     <>
-      <Neighbour words="Previous" id={order.value[place - 1]}>
+      <Neighbour words="Previous" id={rowIds.value[place - 1]}>
         <Icon name="back" /> Previous
       </Neighbour>
-      <Neighbour words="Next" id={order.value[place + 1]}>
+      <Neighbour words="Next" id={rowIds.value[place + 1]}>
         Next <Icon name="next" />
       </Neighbour>
     </>
@@ -273,7 +273,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
     <li class={`dot ${kind}`}>
       <div class="sentence">
         <b>{kind[0].toUpperCase() + kind.slice(1)}</b>
-        {isPetEvent(event) && <Details event={event} />}
+        {isPetEvent(event) && <EventDetails event={event} />}
         <span class="soft small">
           <ExactTime of={time} />
           <By actor={actor} />
@@ -284,7 +284,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
 }
 
 /** The animal as of an event, or the fields that a change has changed. */
-function Details({ event }: { event: PetEvent }): JSX.Element {
+function EventDetails({ event }: { event: PetEvent }): JSX.Element {
   const { data } = event;
   if (event.type !== "PetUpdated") {
     return (

@@ -13,7 +13,7 @@ import {
   changing,
   type Ended,
   endWrites,
-  isSame,
+  isSamePet,
   previousOf,
   removalOf,
   type Write,
@@ -23,7 +23,7 @@ import {
 const BUSY = "This animal is just being saved. Try again in a moment";
 
 /** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
-type Outcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
+type ChangeOutcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
 
 /**
  * Changes an animal which the reader sees as `shown`, unless somebody else has changed it meanwhile. `showError` shows a
@@ -33,7 +33,7 @@ export function changeAnimal(
   shown: Pet,
   patch: Patch,
   showError?: (error: unknown) => void,
-): Promise<Outcome> {
+): Promise<ChangeOutcome> {
   return carryOut(changeOf(shown, patch), showError);
 }
 
@@ -84,7 +84,7 @@ export function ItIsNow({ pet }: { pet: Pet }) {
 async function carryOut(
   write: Write,
   showError: (error: unknown) => void = showProblem,
-): Promise<Outcome> {
+): Promise<ChangeOutcome> {
   const { shown, send } = write;
   if (changing.value.has(shown.id)) {
     showError(new Error(BUSY));
@@ -114,7 +114,7 @@ async function carryOut(
 /** If somebody else has made the same change before, nothing was done that could be undone. */
 function showDone(written: Written): void {
   const { before, after } = written;
-  if (after !== undefined && isSame(before, after)) {
+  if (after !== undefined && isSamePet(before, after)) {
     showToast(
       <>
         <Name of={before.name} /> was like this already

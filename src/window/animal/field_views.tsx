@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { CategoryName } from "../categories/category_name.tsx";
 import { CategoryPicker } from "../categories/category_picker.tsx";
-import { nameOfCategory } from "../data/category_names.ts";
+import { nameOfCategory } from "../data/categories.ts";
 import {
   type AnyField,
   type FieldName,

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { removeCategory } from "../data/categories.ts";
+import { removeCategory } from "../data/write_category.ts";
 import {
   type Category,
   labelOf,
@@ -10,7 +10,7 @@ import {
   type NamedCategory,
   twinsOf,
   unnamedCategories,
-} from "../data/category_names.ts";
+} from "../data/categories.ts";
 import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
 import { ask } from "../parts/dialog.tsx";

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { addUnusedCategory, nameCategory, renameCategory } from "../data/categories.ts";
-import { categoriesWithName, type Category } from "../data/category_names.ts";
+import { addUnusedCategory, nameCategory, renameCategory } from "../data/write_category.ts";
+import { categoriesWithName, type Category } from "../data/categories.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "../parts/dialog.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { attempt, showProblem, showStillSaving, showToast } from "../parts/messages.tsx";

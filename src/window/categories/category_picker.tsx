@@ -13,7 +13,7 @@ import {
   labelOf,
   nameOfCategory,
   unnamedCategories,
-} from "../data/category_names.ts";
+} from "../data/categories.ts";
 import type { ControlProps } from "../parts/control_props.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useListBox } from "../parts/list_box.tsx";

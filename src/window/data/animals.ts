@@ -2,7 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { rememberCategories } from "./category_names.ts";
+import { rememberCategories } from "./categories.ts";
 import { edits } from "./edits.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
@@ -19,7 +19,7 @@ const ROW_HEIGHT = 44;
 const IDS_MAX = 100;
 
 /** An animal as the service has said last. */
-interface Known {
+interface KnownAnimal {
   /** The last state in which the page has seen it; `undefined` if it has never seen it. */
   pet: Pet | undefined;
   isRemoved: boolean;
@@ -28,7 +28,7 @@ interface Known {
 }
 
 /** Animals by their ids. The map is replaced after each change. */
-const known = signal<ReadonlyMap<number, Known>>(new Map());
+const known = signal<ReadonlyMap<number, KnownAnimal>>(new Map());
 
 /** A list as far as it is loaded: all known animals that belong in it are its rows. */
 interface List {
@@ -61,7 +61,7 @@ const isAscending = computed(() => list.value.filter.order === "asc");
 /** The ids of the animals in the list. */
 export const listed = computed(() => new Set([...known.value].filter(isListed).map(([id]) => id)));
 
-function isListed([id, { pet, isRemoved }]: readonly [number, Known]): boolean {
+function isListed([id, { pet, isRemoved }]: readonly [number, KnownAnimal]): boolean {
   return pet !== undefined && !isRemoved && isInPart(id) && matches(pet, list.value.filter);
 }
 
@@ -76,7 +76,7 @@ function isInPart(id: number): boolean {
 const editedIds = computed(() => [...edits.value.keys()].join());
 
 /** The ids of the rows, in their order. An animal that is edited keeps its row. */
-export const order = computed(() => {
+export const rowIds = computed(() => {
   const edited = editedIds.value === "" ? [] : editedIds.value.split(",").map(Number);
   const all = [...listed.value.union(new Set(edited))].sort((a, b) => b - a);
   if (isAscending.value) all.reverse();
@@ -163,7 +163,7 @@ async function loadPage(path: string, filter: Filter): Promise<string | undefine
     list.value = { filter, end, nextPage };
     learn(pets.map((pet) => ({ id: pet.id, pet, at })));
   });
-  const isShort = order.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
+  const isShort = rowIds.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
   return isShort ? nextPage : undefined;
 }
 

@@ -6,7 +6,7 @@
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import type { CsvCell } from "../../encoding/csv_line.ts";
-import { categoriesWithName, nameOfCategory } from "./category_names.ts";
+import { categoriesWithName, nameOfCategory } from "./categories.ts";
 import { isBlank } from "../parts/blank.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
 import { seenText } from "../parts/seen_text.ts";

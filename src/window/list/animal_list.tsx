@@ -14,8 +14,8 @@ import {
   isLoading,
   isStale,
   loadMore,
-  order,
   petOf,
+  rowIds,
   wanted,
   whyLeft,
 } from "../data/animals.ts";
@@ -65,9 +65,9 @@ function measure(rows: HTMLElement | null): void {
   const firstRow = Math.floor(-top / rowHeight);
   const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
   const { value } = view;
-  const isSame = value.firstRow === firstRow && value.rowHeight === rowHeight &&
+  const isUnchanged = value.firstRow === firstRow && value.rowHeight === rowHeight &&
     value.rowsOnScreen === rowsOnScreen;
-  if (!isSame) view.value = { firstRow, rowsOnScreen, rowHeight };
+  if (!isUnchanged) view.value = { firstRow, rowsOnScreen, rowHeight };
 }
 
 export function AnimalList(): JSX.Element {
@@ -81,7 +81,7 @@ export function AnimalList(): JSX.Element {
       class={isStale.value ? "stale" : ""}
       style={{ "--fields": COLUMNS.length }}
     >
-      {order.value.length > 0 && <Grid />}
+      {rowIds.value.length > 0 && <Grid />}
       <Rest />
     </div>
   );
@@ -89,7 +89,7 @@ export function AnimalList(): JSX.Element {
 
 /** The element that follows the rows, or replaces them. */
 function Rest(): JSX.Element | null {
-  const isEmpty = order.value.length === 0;
+  const isEmpty = rowIds.value.length === 0;
   if (isLoading.value) {
     if (isEmpty) return <Skeleton />;
     return <p class="note">{loadingWords()}</p>;
@@ -130,7 +130,7 @@ function Skeleton(): JSX.Element {
 
 function Grid(): JSX.Element {
   const rows = useRef<HTMLDivElement>(null);
-  const ids = order.value;
+  const ids = rowIds.value;
   const { firstRow, rowsOnScreen } = view.value;
   const activeRow = useActiveRow(ids);
   useView(rows);
@@ -304,7 +304,7 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
     if (hadFocus && document.activeElement === document.body) {
       rows.current?.querySelector<HTMLElement>("[data-home]")?.focus({ preventScroll: true });
     }
-  }, [activeRow, hadFocus, order.value]);
+  }, [activeRow, hadFocus, rowIds.value]);
   useEffect(() => restoreFocus, []);
   const onFocusIn = ({ target }: FocusEvent) => {
     const row = (target as Element).closest<HTMLElement>("[data-id]");

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/add_dialog.tsx";
-import { hasMore, isLoading, isStale, loadedCount, order, wanted } from "../data/animals.ts";
+import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
 import { animals } from "../parts/count_words.ts";
 import { counts } from "../data/counts.ts";
@@ -58,7 +58,7 @@ function Results(): JSX.Element | null {
   if (!isSearch(wanted.value)) return null;
   const isCounted = !isStale.value && !isLoading.value;
   // The empty list says it.
-  if (isCounted && !hasMore.value && order.value.length === 0) return null;
+  if (isCounted && !hasMore.value && rowIds.value.length === 0) return null;
   const least = hasMore.value ? "More than " : "";
   return (
     <p class="results">

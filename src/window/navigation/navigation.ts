@@ -2,7 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "../data/animals.ts";
-import { findCategories } from "../data/category_names.ts";
+import { findCategories } from "../data/categories.ts";
 import { FIELDS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { type Filter, isTab, NO_FILTER } from "../data/filter.ts";
@@ -58,7 +58,7 @@ export async function showAddress(): Promise<void> {
   if (isPage(page)) openPage(page);
   else if (id === undefined) closePage();
   else openAnimal(id);
-  const isListed = !hasNothing.value && isSame(filter, wanted.value);
+  const isListed = !hasNothing.value && isSameFilter(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
 }
 
@@ -66,7 +66,7 @@ function isPage(text: string): text is Page {
   return Object.hasOwn(PAGES, text);
 }
 
-function isSame(one: Filter, other: Filter): boolean {
+function isSameFilter(one: Filter, other: Filter): boolean {
   return addressOf(one) === addressOf(other);
 }
 
@@ -114,7 +114,7 @@ export async function showTyped(): Promise<void> {
   // The list of categories shows what the text may become.
   filterFault.value = findCategories(categoryId).length > 0 ? undefined : fault;
   const filter = { ...wanted.value, name, categoryId: id ?? wanted.value.categoryId };
-  if (filterFault.value !== undefined || isSame(filter, wanted.value)) return;
+  if (filterFault.value !== undefined || isSameFilter(filter, wanted.value)) return;
   // Typing adds no step to the history of the browser, so one step back ends the search.
   history.replaceState(null, "", addressOf(filter));
   scrollTo(0, 0);
