@@ -128,19 +128,44 @@ testInBrowser("the sign-in fits the screen", async ({ open }) => {
   }
 });
 
-testInBrowser("a phone shows the tab that is chosen", async ({ service, open }) => {
-  await service.add({ name: "Rex", categoryId: 7 });
-  const page = await open(`/window?status=none#key=${service.token}`, { width: 390 });
-  const isSeen = async (name: string) => {
-    const { x, width } = await box(tab(page, name));
-    return x >= 0 && x + width <= 390;
-  };
-  await row(page, "Rex").waitFor();
-  await expectSoon(() => isSeen("No status 1"), true);
-  await expectSoon(() => isSeen("All 1"), false);
-  await tab(page, "No status 1").press("ArrowLeft");
-  await expectSoon(() => isSeen("Sold 0"), true);
-});
+testInBrowser(
+  "a phone shows all tabs, with large text the one that is chosen",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const isSeen = async (page: Page, name: string) => {
+      const { x, width } = await box(tab(page, name));
+      return x >= 0 && x + width <= 320;
+    };
+    for (const fontSize of [16, 32]) {
+      const page = await open(`/window?status=none#key=${service.token}`, { width: 320 });
+      const session = await page.context().newCDPSession(page);
+      await session.send("Page.setFontSizes", { fontSizes: { standard: fontSize } });
+      await page.reload();
+      await row(page, "Rex").waitFor();
+      await expectSoon(() => isSeen(page, "No status 1"), true);
+      const areAllSeen = fontSize === 16;
+      await expectSoon(() => isSeen(page, "All 1"), areAllSeen);
+      await tab(page, "No status 1").press("ArrowLeft");
+      await expectSoon(() => isSeen(page, "Sold 0"), true);
+    }
+  },
+);
+
+testInBrowser(
+  "the bar of a selection has two lines on a small phone",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 120; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`, { width: 320 });
+    await tab(page, "All 120").waitFor();
+    const bar = page.getByRole("group", { name: "Selected animals" });
+    await page.getByRole("checkbox", { name: "Select Pet 120" }).click();
+    await button(bar, "Select all 120").waitFor();
+    const yOf = async (name: string) => Math.round((await box(button(bar, name))).y);
+    assertEquals(await yOf("Select all 120"), await yOf("Clear"));
+    for (const name of ["Remove", "Export"]) assertEquals(await yOf(name), await yOf("Mark as"));
+    assertEquals(await bar.locator(".line").evaluate(isCut), false);
+  },
+);
 
 testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
   for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
