@@ -278,6 +278,31 @@ testInBrowser(
 );
 
 testInBrowser(
+  "the page names categories that look alike, which an earlier version has accepted",
+  async ({ service, open, network }) => {
+    const twins = [{ id: 7, name: "Dogs" }, { id: 8, name: "Cats" }, { id: 9, name: "Do\u200bgs" }];
+    network.fetch = (request) => {
+      const isOfAll = new URL(request.url).pathname.endsWith("/categories");
+      return isOfAll ? Promise.resolve(Response.json(twins)) : service.fetch(request);
+    };
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const notes = () => page.locator("tbody tr p").allInnerTexts();
+    await expectSoon(notes, [
+      "Category 7, which looks like category 9",
+      "Category 9, which looks like category 7",
+    ]);
+    await expectAccessible(page, "categories that look alike");
+    await page.getByRole("link", { name: "All animals" }).click();
+    await press(page, "Import");
+    const csv = "name,category\nRex,dogs\n";
+    const file = { name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
+    await dialog.getByLabel("File").setInputFiles(file);
+    await dialog.getByText("Several categories have the name “dogs”: write the id").waitFor();
+  },
+);
+
+testInBrowser(
   "the page of an empty store says how categories come",
   async ({ service, open }) => {
     const page = await open(`/window?page=categories#key=${service.token}`);
