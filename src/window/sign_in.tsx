@@ -5,9 +5,23 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { restoreFocus } from "./parts/focus.ts";
 import { FormField } from "./parts/form_field.tsx";
-import { addressProblem, faultOfKey, isKept, keyProblem, signIn } from "./data/session.ts";
+import {
+  addressProblem,
+  canKeep,
+  faultOfKey,
+  isKept,
+  keyProblem,
+  signIn,
+  UNUSED_HOURS,
+} from "./data/session.ts";
 
 const TITLE = "Sign in";
+
+const UNTIL_UNUSED =
+  `Otherwise you stay signed in, in all tabs of this browser, until nobody has used the page for ${UNUSED_HOURS} hours or you sign out.`;
+const UNTIL_SIGNED_OUT = "You stay signed in, in all tabs of this browser, until you sign out.";
+const NOT_KEPT =
+  "This browser keeps nothing for this page, so each new tab, and each time that you load the page again, asks for the key.";
 
 /** The page that a reader without a key sees. */
 export function SignInPage(): JSX.Element {
@@ -36,6 +50,12 @@ export function SignInPage(): JSX.Element {
 export function SignInDialog(): JSX.Element {
   const { fields, open } = useKeyForm();
   return <Dialog title={TITLE} yes="Sign in" onYes={open}>{fields}</Dialog>;
+}
+
+/** How long the browser keeps the key, in words. */
+function untilWhen(stays: boolean): string {
+  if (!canKeep) return NOT_KEPT;
+  return stays ? UNTIL_SIGNED_OUT : UNTIL_UNUSED;
 }
 
 function useKeyForm(): { fields: JSX.Element; open: () => void } {
@@ -80,14 +100,17 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
         )}
       </FormField>
       <p class="soft small">Ask the person who runs the store for a key.</p>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={stays}
-          onChange={({ currentTarget }) => setStays(currentTarget.checked)}
-        />
-        <span>Stay signed in on this computer</span>
-      </label>
+      {canKeep && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={stays}
+            onChange={({ currentTarget }) => setStays(currentTarget.checked)}
+          />
+          <span>Stay signed in on this computer</span>
+        </label>
+      )}
+      <p class="soft small">{untilWhen(stays)}</p>
     </>
   );
   return { fields, open };

@@ -54,10 +54,6 @@ export async function signOut(page: Page): Promise<void> {
   await press(page, "Sign out");
 }
 
-/** The key that a tab has for the store at its path. */
-export const keyOfTab = (page: Page): Promise<string | undefined> =>
-  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
-
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
   await form.getByLabel(/^Category/).fill(category);
