@@ -44,7 +44,7 @@ import {
   EVENTS_LIMIT_MAX,
   EVENTS_PARAMETERS,
   type EventsQuery,
-  linesFromEnd,
+  NOW,
   parseEventsQuery,
   queryAfter,
 } from "./events_query.ts";
@@ -204,9 +204,7 @@ async function prepare(
 /** The place from which a request reads. */
 function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry: HeadEntry) {
   if (since !== undefined) return feed.placeBefore(since, entry);
-  if (id === undefined) return feedPositionOf(EMPTY_HEAD);
-  const lineCount = linesFromEnd(id);
-  if (lineCount !== undefined) return feed.placeFromEnd(lineCount, entry);
+  if (id === undefined || id === NOW) return feedPositionOf(id === NOW ? entry.head : EMPTY_HEAD);
   return { position: parseInt(id), id };
 }
 
