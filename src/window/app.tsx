@@ -1,7 +1,8 @@
 /** The page: its header, its parts and its messages. */
 
 import type { JSX } from "preact";
-import { ACTIVITY_PANEL, ActivityPanel } from "./activity/activity_panel.tsx";
+import { ActivityPage } from "./activity/activity_page.tsx";
+import { wanted } from "./data/animals.ts";
 import { AnimalList } from "./list/animal_list.tsx";
 import { AnimalPage } from "./animal/animal_page.tsx";
 import { connectionProblem } from "./parts/connection.ts";
@@ -10,12 +11,13 @@ import { ask, Dialogs } from "./parts/dialog.tsx";
 import { KeyMenu } from "./key_menu.tsx";
 import { Messages } from "./parts/messages.tsx";
 import {
-  addressOfCategories,
+  addressOf,
   animalId,
-  isCategoriesShown,
   isListShown,
   onFollow,
-  showCategories,
+  PAGES,
+  shownPage,
+  showPage,
 } from "./navigation/navigation.ts";
 import { SelectionBar } from "./list/selection_bar.tsx";
 import { apiKey, keyProblem, signOut } from "./data/session.ts";
@@ -35,6 +37,7 @@ export function App(): JSX.Element {
       <Header />
       {hasKey && <Store />}
       {!hasKey && <SignInPage />}
+      <Dialogs />
       {isAsking && <SignInDialog />}
     </>
   );
@@ -53,20 +56,22 @@ function Header(): JSX.Element {
       <img src="docs/icon.svg" alt="" width="28" height="28" />
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
-      {hasKey && (
-        <button type="button" class="quiet folded" popovertarget={ACTIVITY_PANEL}>Activity</button>
-      )}
-      {hasKey && (
-        <a
-          href={addressOfCategories()}
-          aria-current={isCategoriesShown.value ? "page" : undefined}
-          onClick={onFollow(showCategories)}
-        >
-          Categories
-        </a>
-      )}
+      {hasKey && <PageLink page="categories" />}
+      {hasKey && <PageLink page="activity" />}
       {hasKey && <KeyMenu onSignOut={askToSignOut} />}
     </header>
+  );
+}
+
+function PageLink({ page }: { page: keyof typeof PAGES }): JSX.Element {
+  return (
+    <a
+      href={addressOf(wanted.value, page)}
+      aria-current={shownPage.value === page ? "page" : undefined}
+      onClick={onFollow(() => showPage(page))}
+    >
+      {PAGES[page]}
+    </a>
   );
 }
 
@@ -109,14 +114,13 @@ function Store(): JSX.Element {
           <AnimalList />
         </section>
       )}
-      {isCategoriesShown.value && <CategoriesPage />}
+      {shownPage.value === "categories" && <CategoriesPage />}
+      {shownPage.value === "activity" && <ActivityPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
       <div class="floating">
         <SelectionBar />
         <Messages />
-        <Dialogs />
       </div>
-      <ActivityPanel />
     </main>
   );
 }

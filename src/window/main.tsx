@@ -2,18 +2,18 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { loadLastHour } from "./activity/activity.ts";
+import { followActivity, forgetActivity } from "./activity/activity.ts";
 import { shownName } from "./animal/animal_page.tsx";
 import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./data/animals.ts";
 import { App } from "./app.tsx";
-import { categoriesQuery } from "./data/categories.ts";
-import { forgetUsedCategories } from "./data/category_names.ts";
+import { forgetUsedCategories } from "./data/categories.ts";
+import { categoriesQuery } from "./data/categories_query.ts";
 import { countsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
-import { follow, forgetEvents, onEvents, position } from "./data/feed.ts";
+import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
 import { attempt, problem, showProblem } from "./parts/messages.tsx";
-import { isCategoriesShown, showAddress } from "./navigation/navigation.ts";
+import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
 import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
@@ -22,12 +22,13 @@ history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
 addEventListener("popstate", () => attempt(showAddress));
 effect(() => {
-  const name = isCategoriesShown.value ? "Categories" : shownName.value;
+  const name = shownPage.value === undefined ? shownName.value : PAGES[shownPage.value];
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 });
 onEvents((events) => {
   const has = (idOf: typeof petIdOf | typeof categoryIdOf) =>
     events.some((event) => idOf(event) !== undefined);
+  followActivity(events);
   followAnimals(events).catch(showProblem);
   if (has(petIdOf)) countsQuery.refresh().catch(showProblem);
   if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
@@ -52,13 +53,13 @@ async function readRest(): Promise<void> {
   await Promise.all([
     categoriesQuery.refresh(),
     countsQuery.refresh(),
-    loadLastHour(position.value ?? ""),
   ]);
 }
 
 /** The service has another log, so the page reads everything again. */
 async function readAgain(): Promise<void> {
-  forgetEvents();
+  position.value = undefined;
+  forgetActivity();
   forgetAnimals();
   forgetUsedCategories();
   await attempt(async () => {

@@ -1,8 +1,7 @@
 /** The keys that work anywhere on the page, and the help that names them. */
 
-import { openAddDialog } from "./animal/animal_dialog.tsx";
+import { openAddDialog } from "./animal/add_dialog.tsx";
 import { Dialog, openDialog } from "./parts/dialog.tsx";
-import { belongsToInputMethod } from "./parts/keys.ts";
 import { mayWrite } from "./data/key_info.ts";
 import { isListShown } from "./navigation/navigation.ts";
 import { apiKey } from "./data/session.ts";
@@ -33,12 +32,10 @@ const SHORTCUTS: readonly Shortcut[] = [
 export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target, key } = event;
-    const isCombined = event.ctrlKey || event.metaKey || event.altKey;
+    const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
     const isTyped = target instanceof Element && target.matches("input:not([type=checkbox])");
     const isBusy = document.querySelector("dialog[open]") !== null;
-    if (
-      belongsToInputMethod(event) || isCombined || isTyped || isBusy || apiKey.value === undefined
-    ) return;
+    if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());
     if (shortcut?.run === undefined) return;
     event.preventDefault();

@@ -54,10 +54,6 @@ export async function signOut(page: Page): Promise<void> {
   await press(page, "Sign out");
 }
 
-/** The key that a tab has for the store at its path. */
-export const keyOfTab = (page: Page): Promise<string | undefined> =>
-  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
-
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
   await form.getByLabel(/^Category/).fill(category);
@@ -103,6 +99,16 @@ export const expectFocus = (target: Page): Promise<boolean> =>
 export const hasFocus = (target: Page): Promise<boolean> =>
   target.evaluate((it: Page) => it.matches(":focus"));
 
-/** The text of the list of the last events. */
+/** Opens the page of the last events. */
+export async function showActivity(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Activity", exact: true }).click();
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+}
+
+/** The text of the page of the last events. */
 export const happened = (page: Page, text: string | RegExp) =>
-  page.getByRole("region", { name: "Activity" }).getByText(text);
+  page.getByRole("article").getByText(text);
+
+export async function showListAgain(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "All animals" }).click();
+}

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Pet } from "../../events/pet.ts";
 import { animalsFile } from "../../src/window/list/animals_file.ts";
-import { setCategoryNames } from "../../src/window/data/category_names.ts";
+import { setCategoryNames } from "../../src/window/data/categories.ts";
 import { parseCsv } from "../../src/window/csv/parse_csv.ts";
 import { guessColumns } from "../../src/window/import/columns.ts";
 import { planAdditions, planChanges } from "../../src/window/import/plan.ts";

@@ -18,15 +18,12 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     const panel = page.getByRole("tabpanel");
-    const activity = page.getByRole("region", { name: "Activity" });
     const check = async () => {
       await expectSoon(() => panel.getAttribute("aria-busy"), "true");
       assertEquals(await page.getByText(/^No animals/).count(), 0);
       assertEquals(await page.getByLabel("Access key").count(), 0);
     };
     await panel.getByText("Loading …").waitFor();
-    await activity.getByText("Loading …").waitFor();
-    assertEquals(await activity.getByText(/Nothing has happened/).count(), 0);
     await check();
     gate.resolve();
     await row(page, "Rex").waitFor();
@@ -137,3 +134,28 @@ testInBrowser("paper gets all loaded rows, and no controls", async ({ service, o
   await page.emulateMedia({ media: "screen" });
   await until(async () => await page.locator(ROWS).count() < 90);
 });
+
+testInBrowser(
+  "a press anywhere in a row opens its animal, except on a control",
+  async ({ service, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    for (const width of [1280, 390]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const category = row(page, "Rex").getByText("Category 7");
+      // The link of the name lies over the row.
+      await category.click({ force: true });
+      await page.getByRole("article").getByRole("heading", { name: "Rex" }).waitFor();
+      assertEquals(page.url(), `${address}/window?animal=1`);
+      await page.goBack();
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      await page.getByText("1 selected").waitFor();
+      const [other] = await Promise.all([
+        page.context().waitForEvent("page"),
+        row(page, "Rex").locator(".id").click({ force: true, modifiers: ["Control"] }),
+      ]);
+      await other.waitForURL(`${address}/window?animal=1`);
+      assertEquals(await page.getByRole("article").count(), 0);
+      await page.context().close();
+    }
+  },
+);

@@ -165,17 +165,17 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a store at another path of the same host has a key of its own in the tab",
+  "a store at another path of the same host has a key of its own in the browser",
   async ({ service, open }) => {
     const page = await open("/window");
     const OTHER = "apiKey /other/window";
-    await page.evaluate(`sessionStorage["${OTHER}"] = "key of another store"`);
+    await page.evaluate(`localStorage["${OTHER}"] = "key of another store"`);
     await page.reload();
     await page.getByLabel("Access key").waitFor();
     await enterKey(page, service.token);
     await page.getByText("No animals yet").waitFor();
-    const keys = () => page.evaluate("Object.keys(sessionStorage).sort()");
-    await expectSoon(() => keys(), [OTHER, "apiKey /shop/window"]);
+    const keys = () => page.evaluate("Object.keys(localStorage).sort()");
+    await expectSoon(() => keys(), [OTHER, "apiKey /shop/window", "lastUse /shop/window"]);
     await signOut(page);
     await page.getByLabel("Access key").waitFor();
     await expectSoon(() => keys(), [OTHER]);

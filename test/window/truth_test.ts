@@ -11,7 +11,6 @@ import {
   pickStatus,
   press,
   row,
-  ROWS,
   statusText,
   tab,
   toast,
@@ -118,32 +117,26 @@ testInBrowser(
 );
 
 testInBrowser(
-  "an edit keeps its text when its animal leaves the list or is removed, and can add it again",
+  "an edited row keeps its text when its animal vanishes",
   async ({ service, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
-    const dialog = page.getByRole("dialog");
     await tab(page, "Sold 2").click();
-    await press(page, "Edit Mia");
-    await dialog.getByLabel("Name").fill("My Mia");
-    await service.change(2, { status: "pending" });
-    await page.locator(ROWS).getByText("Mia").waitFor({ state: "detached" });
-    await press(dialog, "Save");
-    await dialog.getByText("It is now Mia, category 7, pending").waitFor();
-    await press(dialog, "Change anyway");
-    await toast(page, "Mia was renamed My Mia").waitFor();
-    await press(page, "Edit Rex");
-    await dialog.getByLabel("Name").fill("My Rex");
+    for (const name of ["Rex", "Mia"]) {
+      await press(page, `Edit ${name}`);
+      await page.getByLabel(`Name of ${name}`).fill(`My ${name}`);
+    }
     await service.remove(1);
-    await dialog.getByText("Rex was removed meanwhile").waitFor();
-    await press(dialog, "Add it again");
-    await toast(page, "My Rex was added").waitFor();
-    await dialog.waitFor({ state: "hidden" });
-    const stored = await (await service.send("/v1/pets?order=asc")).json();
-    assertEquals(stored, [
-      { id: 2, name: "My Mia", categoryId: 7, status: "pending" },
-      { id: 3, name: "My Rex", categoryId: 7, status: "sold" },
-    ]);
+    await page.getByRole("alert").getByText("Rex was removed").waitFor();
+    await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "My Rex");
+    await service.change(2, { status: "pending" });
+    await page.getByText("Mia left this list").waitFor();
+    await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
+    await tab(page, "All 1").click();
+    await page.getByText("Mia left this list").waitFor({ state: "hidden" });
+    await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
+    await press(page, "Close");
+    await page.getByLabel("Name of Rex").waitFor({ state: "hidden" });
   },
 );
 
@@ -190,14 +183,8 @@ testInBrowser(
     await tab(page, "Sold 2").click();
     await isRead.promise;
     await service.change(1, { name: "Bella" });
-    const changes = Array.from(
-      { length: 1_001 },
-      (_, count) => service.change(2, { categoryId: count }),
-    );
-    await Promise.all(changes);
     await service.change(2, { name: "Last" });
-    await page.getByRole("region", { name: "Activity" }).getByText(/changed many times|Last was/)
-      .first().waitFor();
+    await row(page, "Last").waitFor();
     mayAnswer.resolve();
     await page.locator("#animals[aria-busy=false]").waitFor();
     await row(page, "Bella").waitFor();

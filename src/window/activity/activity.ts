@@ -1,25 +1,48 @@
-/** The events of the last hour, which the page reads when it opens. */
+/** The last events of the store. The page reads them when somebody wants to see them, and follows them from then on. */
 
 import { signal } from "@preact/signals";
-import { type Reply, request } from "../data/api.ts";
+import { request } from "../data/api.ts";
 import type { StoreEvent } from "../data/events.ts";
-import { rememberEvents } from "../data/feed.ts";
 
-const HOUR_MS = 3_600_000;
-const BATCH_LENGTH = 1_000;
+/** Of a run that begins before the shown events, the page does not know the length. */
+const SHOWN = 100;
+/** More than are shown, so that the page knows whether there are older ones. */
+const READ = 200;
 
-/** Whether they are read. */
-export const isHourLoaded = signal(false);
+interface Activity {
+  /** The newest one first. */
+  events: readonly StoreEvent[];
+  hasOlder: boolean;
+}
 
-/** Reads the events of the last hour up to a position. */
-export async function loadLastHour(position: string): Promise<void> {
-  const since = new Date(Date.now() - HOUR_MS).toISOString();
-  let path: string | undefined = `events?limit=${BATCH_LENGTH}&since=${since}`;
-  while (path !== undefined) {
-    const reply: Reply<StoreEvent[]> = await request(path);
-    const events = reply.body.filter(({ id }) => id <= position);
-    rememberEvents(events);
-    path = events.length === 0 ? undefined : reply.nextPage;
-  }
-  isHourLoaded.value = true;
+/** `undefined` until it is read. */
+export const activity = signal<Activity | undefined>(undefined);
+
+/** Events that came while the last ones are read; `undefined` while nobody wants them. */
+let news: readonly StoreEvent[] | undefined;
+
+export async function loadActivity(): Promise<void> {
+  news = [];
+  const { body } = await request<StoreEvent[]>(`events?lastEventId=now-${READ}&limit=${READ}`);
+  show([...body, ...news]);
+}
+
+/** Takes events of the stream. */
+export function followActivity(events: readonly StoreEvent[]): void {
+  if (activity.value !== undefined) show([...activity.value.events, ...events]);
+  else if (news !== undefined) news = [...news, ...events];
+}
+
+/** Forgets everything, because the service has another log. */
+export function forgetActivity(): void {
+  news = undefined;
+  activity.value = undefined;
+}
+
+/** Shows the newest of some events, each once. */
+function show(events: readonly StoreEvent[]): void {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const newestFirst = [...byId.values()].sort((a, b) => a.id < b.id ? 1 : -1);
+  const hasOlder = activity.value?.hasOlder || newestFirst.length > SHOWN;
+  activity.value = { events: newestFirst.slice(0, SHOWN), hasOlder };
 }

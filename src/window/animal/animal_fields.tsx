@@ -2,47 +2,48 @@
 
 import type { JSX } from "preact";
 import { ResponseError } from "../data/api.ts";
-import { EDITABLE_FIELDS, type Faults, faultsOfError, FIELDS, type Texts } from "../data/fields.ts";
+import {
+  type EditableField,
+  type Faults,
+  faultsOfError,
+  FIELDS,
+  type Texts,
+} from "../data/fields.ts";
+import { openCategoryDialog } from "../categories/category_dialog.tsx";
 import { afterDraw } from "../parts/focus.ts";
 import { viewOf } from "./field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 
-const NEW_CATEGORY = "A new category, which is added with the animal";
-
 interface AnimalFieldsProps {
+  fields: readonly EditableField[];
   texts: Texts;
   faults: Faults;
-  /** Whether the text of the category is the name of one that is added with the animal. */
-  isNewCategory: boolean;
   isSending: boolean;
+  /** The name of the animal, if only assistive technology reads the labels. They name the animal then. */
+  hiddenLabelsOf?: string;
   onChange: (texts: Texts, faults: Faults) => void;
-  /** Called if the reader chooses to add a category with this name. */
-  onNewCategory: (name: string) => void;
 }
 
 export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
-  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory } = props;
-  const change = (name: keyof Texts, text: string, after = faultsAfter(faults, name, text)) => {
-    onChange({ ...texts, [name]: text }, after);
+  const { fields, texts, faults, isSending, hiddenLabelsOf, onChange } = props;
+  const change = (name: keyof Texts, text: string) => {
+    onChange({ ...texts, [name]: text }, faultsAfter(faults, name, text));
   };
-  const addCategory = (name: string) => {
-    const { categoryId: _, ...others } = faults;
-    change("categoryId", name, others);
-    onNewCategory(name);
+  const addCategory = (typed: string) => {
+    openCategoryDialog({ typed, onAdded: (id) => change("categoryId", String(id)) });
   };
   return (
     <>
-      {EDITABLE_FIELDS.map((field) => {
+      {fields.map((field) => {
         const { name, label } = field;
         const { Control } = viewOf(field);
-        const isCategory = name === "categoryId";
         return (
           <FormField
             key={name}
-            label={label}
+            label={hiddenLabelsOf === undefined ? label : `${label} of ${hiddenLabelsOf}`}
+            isLabelHidden={hiddenLabelsOf !== undefined}
             fault={faults[name]}
             isLocked={isSending}
-            hint={isCategory && isNewCategory ? NEW_CATEGORY : undefined}
           >
             {(attributes) => (
               <Control
@@ -50,7 +51,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
                 name={name}
                 text={texts[name] ?? ""}
                 onText={(text) => change(name, text)}
-                onNew={isCategory ? addCategory : undefined}
+                onNew={name === "categoryId" ? addCategory : undefined}
               />
             )}
           </FormField>

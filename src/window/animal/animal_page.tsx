@@ -8,32 +8,28 @@ import {
   hasMore,
   isRemoved,
   loadMore,
-  order,
   petOf,
   refreshAnimals,
+  rowIds,
   wanted,
 } from "../data/animals.ts";
 import { StatusPill, viewOf } from "./field_views.tsx";
 import { StatusPicker } from "./status_picker.tsx";
 import { NOT_FOUND, request, ResponseError } from "../data/api.ts";
 import { removeOrAsk } from "./change_animal.tsx";
-import { openEditDialog } from "./animal_dialog.tsx";
+import { beginEdit, EditForm } from "./edit_form.tsx";
+import { edits } from "../data/edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
-import { type AnyField, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
-import { events as newEvents, onEvents } from "../data/feed.ts";
+import { type AnyField, COLUMNS, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
+import { onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { keyInfo, mayWrite } from "../data/key_info.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
-import {
-  addressOf,
-  onFollow,
-  showList,
-  showListAgain,
-  showOtherAnimal,
-} from "../navigation/navigation.ts";
+import { addressOf, onFollow, showList, showOtherAnimal } from "../navigation/navigation.ts";
+import { BackLink } from "../navigation/back_link.tsx";
 import { Query } from "../data/queries.ts";
 import { ExactTime, RelativeTime } from "../parts/relative_time.tsx";
 import { changing } from "../data/write_animal.ts";
@@ -80,9 +76,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   return (
     <article aria-busy={isLoading}>
       <nav aria-label="Animals">
-        <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
-          <Icon name="back" /> All animals
-        </a>
+        <BackLink />
         <span class="space" />
         <Neighbours id={id} />
       </nav>
@@ -92,7 +86,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
       </div>
       {isUnknown
         ? <p class="soft">It may have been removed.</p>
-        : <Known history={history} loadOlder={loadOlder} />}
+        : <Contents id={id} history={history} loadOlder={loadOlder} />}
     </article>
   );
 }
@@ -102,13 +96,15 @@ function titleOf({ pet, isUnknown }: History): JSX.Element {
   return <>{isUnknown ? "There is no such animal" : "Loading …"}</>;
 }
 
-interface KnownProps {
+interface ContentsProps {
+  id: number;
   history: History;
   loadOlder: () => void;
 }
 
-function Known({ history, loadOlder }: KnownProps): JSX.Element {
+function Contents({ id, history, loadOlder }: ContentsProps): JSX.Element {
   const { pet, isRemoved, isLoading, events, nextPage } = history;
+  const edit = edits.value.get(id);
   return (
     <>
       {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
@@ -116,7 +112,13 @@ function Known({ history, loadOlder }: KnownProps): JSX.Element {
         {pet !== undefined && (
           <section>
             <h2>Details</h2>
-            <Facts pet={pet} history={history} />
+            {edit === undefined
+              ? <Details pet={pet} history={history} />
+              : (
+                <div class="editor" data-id={id}>
+                  <EditForm edit={edit} why={isRemoved ? "was removed" : undefined} hasLabels />
+                </div>
+              )}
           </section>
         )}
         <section class="past">
@@ -143,41 +145,41 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
     <>
       <StatusPicker pet={pet} patch={changing.value.get(pet.id)} />
       <span class="buttons">
-        <button type="button" onClick={() => openEditDialog(pet)}>Edit</button>
+        <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
         <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
       </span>
     </>
   );
 }
 
-interface FactsProps {
+interface DetailsProps {
   pet: Pet;
   history: History;
 }
 
-function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element {
+function Details({ pet, history: { events, nextPage } }: DetailsProps): JSX.Element {
   const last = events[0];
   // While older events are not loaded, the oldest one is not the addition.
   const added = nextPage === undefined ? events.at(-1) : undefined;
   return (
-    <dl class="card-of-facts">
-      <Fact label="Id">{pet.id}</Fact>
+    <dl class="details">
+      <Detail label="Id">{pet.id}</Detail>
       {FIELDS.filter(({ name }) => !IN_HEADING.includes(name)).map((field) => (
-        <Fact key={field.name} label={field.label}>
+        <Detail key={field.name} label={field.label}>
           <Value field={field} pet={pet} />
-        </Fact>
+        </Detail>
       ))}
       {added !== undefined && (
-        <Fact label="Added">
+        <Detail label="Added">
           <RelativeTime of={added.time} />
           <By actor={added.actor} />
-        </Fact>
+        </Detail>
       )}
       {last !== undefined && last !== added && (
-        <Fact label="Last change">
+        <Detail label="Last change">
           <RelativeTime of={last.time} />
           <By actor={last.actor} />
-        </Fact>
+        </Detail>
       )}
     </dl>
   );
@@ -195,7 +197,7 @@ function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
   return <a href={addressOf(filter)} onClick={onFollow(() => showList(filter))}>{shown}</a>;
 }
 
-function Fact({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+function Detail({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
   return (
     <div>
       <dt>{label}</dt>
@@ -220,18 +222,18 @@ function By({ actor }: { actor: string | undefined }): JSX.Element | null {
 
 /** Links to the animals before and after this one, in the list from which the reader came. */
 function Neighbours({ id }: { id: number }): JSX.Element | null {
-  const place = order.value.indexOf(id);
-  const isLast = place >= 0 && place === order.value.length - 1;
+  const place = rowIds.value.indexOf(id);
+  const isLast = place >= 0 && place === rowIds.value.length - 1;
   useEffect(() => {
     if (isLast && hasMore.value) loadMore();
   }, [isLast]);
   if (place < 0) return null;
   return (
     <>
-      <Neighbour words="Previous" id={order.value[place - 1]}>
+      <Neighbour words="Previous" id={rowIds.value[place - 1]}>
         <Icon name="back" /> Previous
       </Neighbour>
-      <Neighbour words="Next" id={order.value[place + 1]}>
+      <Neighbour words="Next" id={rowIds.value[place + 1]}>
         Next <Icon name="next" />
       </Neighbour>
     </>
@@ -271,7 +273,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
     <li class={`dot ${kind}`}>
       <div class="sentence">
         <b>{kind[0].toUpperCase() + kind.slice(1)}</b>
-        {isPetEvent(event) && <Details event={event} />}
+        {isPetEvent(event) && <EventDetails event={event} />}
         <span class="soft small">
           <ExactTime of={time} />
           <By actor={actor} />
@@ -282,13 +284,13 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
 }
 
 /** The animal as of an event, or the fields that a change has changed. */
-function Details({ event }: { event: PetEvent }): JSX.Element {
+function EventDetails({ event }: { event: PetEvent }): JSX.Element {
   const { data } = event;
   if (event.type !== "PetUpdated") {
     return (
       <p>
         <Name of={data.name} />
-        {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+        {COLUMNS.map((field) => (
           <span key={field.name}>{BETWEEN_FIELDS}{viewOf(field).show(data[field.name])}</span>
         ))}
       </p>
@@ -328,20 +330,21 @@ function useHistory(id: number) {
     const newest = new Query(() => read(firstPageOf(id)));
     load(() => Promise.all([refreshAnimals([id]), newest.refresh()]));
     return onEvents((batch) => {
-      const isOwn = batch.some((event) => petIdOf(event) === id);
-      if (isOwn) attempt(() => newest.refresh(), showUnlessGone);
+      const own = batch.filter((event) => petIdOf(event) === id);
+      if (own.length === 0) return;
+      // The stream does not say who it was, and nobody can read the history of a removed animal.
+      past.value = { ...past.value, events: merged(own, past.value.events) };
+      attempt(() => newest.refresh(), showUnlessGone);
     });
   }, []);
   const { events, nextPage } = past.value;
-  // The stream does not say who it was, and nobody can read the history of a removed animal.
-  const news = newEvents.value.filter((event) => petIdOf(event) === id && event.id > events[0]?.id);
   const pet = petOf(id);
   const isGone = isRemoved(id);
   const history: History = {
     pet,
     isRemoved: isGone && pet !== undefined,
     isUnknown: isGone && pet === undefined,
-    events: merged(news, events),
+    events,
     nextPage,
     isLoading: isLoading.value,
   };

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { CategoryName } from "../categories/category_name.tsx";
 import { CategoryPicker } from "../categories/category_picker.tsx";
-import { nameOfCategory } from "../data/category_names.ts";
+import { nameOfCategory } from "../data/categories.ts";
 import {
   type AnyField,
   type FieldName,
@@ -15,7 +15,6 @@ import {
 import type { ControlProps } from "../parts/control_props.ts";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
-import { TextInput } from "../parts/text_input.tsx";
 
 interface FieldView<Value> {
   /** The value in the list, in the preview of an import and in the history. */
@@ -67,7 +66,7 @@ function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<
   const own = OWN_VIEWS[name] as Partial<FieldView<unknown>> | undefined;
   const drawn = choices?.map(choiceOf);
   const Control = drawn === undefined
-    ? TextInput
+    ? Input
     : (props: ControlProps) => <Select {...props} choices={drawn} />;
   return { show: textOf, Control, sentence, ...own };
 }
@@ -80,4 +79,15 @@ export function choiceOf({ text, label }: LabelledText): Choice {
 /** The status of an animal, for people who may not change it. */
 export function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
   return <span class={`pill ${status ?? "none"}`}>{statusLabel(status)}</span>;
+}
+
+function Input({ text, onText, ...attributes }: ControlProps): JSX.Element {
+  return (
+    <input
+      autocomplete="off"
+      {...attributes}
+      value={text}
+      onInput={({ currentTarget }) => onText(currentTarget.value)}
+    />
+  );
 }

@@ -2,8 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { wanted } from "../data/animals.ts";
-import { removeCategory } from "../data/categories.ts";
+import { removeCategory } from "../data/write_category.ts";
 import {
   type Category,
   labelOf,
@@ -11,16 +10,16 @@ import {
   type NamedCategory,
   twinsOf,
   unnamedCategories,
-} from "../data/category_names.ts";
+} from "../data/categories.ts";
 import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { NO_FILTER } from "../data/filter.ts";
-import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { attempt, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
-import { addressOf, onFollow, showList, showListAgain } from "../navigation/navigation.ts";
+import { BackLink } from "../navigation/back_link.tsx";
+import { addressOf, onFollow, showList } from "../navigation/navigation.ts";
 
 export function CategoriesPage(): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -28,9 +27,7 @@ export function CategoriesPage(): JSX.Element {
   const hasSome = namedCategories.value.length + unnamedCategories.value.length > 0;
   return (
     <article>
-      <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
-        <Icon name="back" /> All animals
-      </a>
+      <BackLink />
       <div class="facts">
         <h2 class="title" ref={heading} tabIndex={-1} data-home>Categories</h2>
         <span class="space" />
@@ -95,7 +92,7 @@ function Table(): JSX.Element {
                 type="button"
                 class="quiet"
                 aria-label={`Name it: ${labelOf(category)}`}
-                onClick={() => openCategoryDialog(category)}
+                onClick={() => openCategoryDialog({ category })}
               >
                 Name it
               </button>
@@ -153,7 +150,7 @@ function NamedActions({ category }: { category: NamedCategory }): JSX.Element {
         type="button"
         class="quiet"
         aria-label={`Rename ${name}`}
-        onClick={() => openCategoryDialog(category)}
+        onClick={() => openCategoryDialog({ category })}
       >
         Rename
       </button>

@@ -1,7 +1,7 @@
 /** A category as the page shows it: its name, with the id as its tooltip, or "Category" and the id. */
 
 import type { JSX } from "preact";
-import { nameOfCategory } from "../data/category_names.ts";
+import { nameOfCategory } from "../data/categories.ts";
 import { Name } from "../parts/name.tsx";
 
 export function CategoryName({ id }: { id: bigint }): JSX.Element {

@@ -13,14 +13,12 @@ import {
   labelOf,
   nameOfCategory,
   unnamedCategories,
-} from "../data/category_names.ts";
+} from "../data/categories.ts";
 import type { ControlProps } from "../parts/control_props.ts";
 import { Icon } from "../parts/icon.tsx";
-import { belongsToInputMethod } from "../parts/keys.ts";
 import { useListBox } from "../parts/list_box.tsx";
 import { Name } from "../parts/name.tsx";
 import type { Choice } from "../parts/select.tsx";
-import { TextInput } from "../parts/text_input.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
 const CHOICES_SHOWN = 100;
@@ -37,14 +35,13 @@ interface CategoryPickerProps extends ControlProps {
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const { text, onText, onNew, any, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
-  // A name that was left without a choice is still searched for.
-  const searched = isTyping || !INTEGER.test(text) ? text : "";
+  const searched = isTyping ? text : "";
   const found = findCategories(searched);
   const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
   const choices: Choice[] = [...shown];
   if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
   if (onNew !== undefined && isNewCategoryName(searched)) choices.push(newChoice(text));
-  const list = useListBox({
+  const list = useListBox<HTMLInputElement>({
     choices,
     current: isTyping ? undefined : text,
     isLocked: attributes.readOnly === true,
@@ -67,11 +64,12 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     onText(typed);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const { key } = event;
-    if (belongsToInputMethod(event)) return;
+    const { key, isComposing } = event;
+    // An input method has the keys until its text is complete.
+    if (isComposing) return;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
     const active: Choice | undefined = choices[list.place];
-    // A mistyped name must not become a category.
+    // Tab must not choose to add a category, which opens a dialog.
     const isTabbed = key === "Tab" && isTyping && active !== undefined && active.text !== NEW;
     if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
@@ -84,14 +82,15 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   return (
     <>
       <span class="combobox">
-        <TextInput
+        <input
+          autocomplete="off"
           placeholder={any ?? (onNew && "Choose, or type a new one")}
           {...attributes}
           {...list.attributes}
           title={isTyping ? undefined : titleOf(text)}
           aria-autocomplete="list"
-          text={isTyping ? text : shownText(text)}
-          onText={type}
+          value={isTyping ? text : shownText(text)}
+          onInput={({ currentTarget }) => type(currentTarget.value)}
           onFocus={({ currentTarget }) => currentTarget.select()}
           onClick={() => list.goTo(isTyping ? undefined : text)}
           onKeyDown={onKeyDown}

@@ -2,7 +2,8 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { rememberCategories } from "./category_names.ts";
+import { rememberCategories } from "./categories.ts";
+import { edits } from "./edits.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
 import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
@@ -18,7 +19,7 @@ const ROW_HEIGHT = 44;
 const IDS_MAX = 100;
 
 /** An animal as the service has said last. */
-interface Known {
+interface KnownAnimal {
   /** The last state in which the page has seen it; `undefined` if it has never seen it. */
   pet: Pet | undefined;
   isRemoved: boolean;
@@ -27,7 +28,7 @@ interface Known {
 }
 
 /** Animals by their ids. The map is replaced after each change. */
-const known = signal<ReadonlyMap<number, Known>>(new Map());
+const known = signal<ReadonlyMap<number, KnownAnimal>>(new Map());
 
 /** A list as far as it is loaded: all known animals that belong in it are its rows. */
 interface List {
@@ -60,7 +61,7 @@ const isAscending = computed(() => list.value.filter.order === "asc");
 /** The ids of the animals in the list. */
 export const listed = computed(() => new Set([...known.value].filter(isListed).map(([id]) => id)));
 
-function isListed([id, { pet, isRemoved }]: readonly [number, Known]): boolean {
+function isListed([id, { pet, isRemoved }]: readonly [number, KnownAnimal]): boolean {
   return pet !== undefined && !isRemoved && isInPart(id) && matches(pet, list.value.filter);
 }
 
@@ -71,9 +72,13 @@ function isInPart(id: number): boolean {
   return end !== undefined && (isAtOrAfter(end, id) || filter.name !== "");
 }
 
-/** The ids of the rows, in their order. */
-export const order = computed(() => {
-  const all = [...listed.value].sort((a, b) => b - a);
+/** It changes only when an edit begins or ends. */
+const editedIds = computed(() => [...edits.value.keys()].join());
+
+/** The ids of the rows, in their order. An animal that is edited keeps its row. */
+export const rowIds = computed(() => {
+  const edited = editedIds.value === "" ? [] : editedIds.value.split(",").map(Number);
+  const all = [...listed.value.union(new Set(edited))].sort((a, b) => b - a);
   if (isAscending.value) all.reverse();
   const searched = searchedId(list.value.filter.name);
   if (searched === undefined) return all;
@@ -97,6 +102,12 @@ export function petOf(id: number): Pet | undefined {
 /** Whether there is no such animal, as far as the page knows. */
 export function isRemoved(id: number): boolean {
   return known.value.get(id)?.isRemoved ?? false;
+}
+
+/** The reason if an animal with a row is in the list no more, in words after its name. */
+export function whyLeft(id: number): string | undefined {
+  if (listed.value.has(id)) return undefined;
+  return isRemoved(id) ? "was removed" : "left this list";
 }
 
 /** Lists the animals that a filter finds, from the beginning. */
@@ -152,7 +163,7 @@ async function loadPage(path: string, filter: Filter): Promise<string | undefine
     list.value = { filter, end, nextPage };
     learn(pets.map((pet) => ({ id: pet.id, pet, at })));
   });
-  const isShort = order.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
+  const isShort = rowIds.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
   return isShort ? nextPage : undefined;
 }
 

@@ -1,6 +1,7 @@
 /** Requests to the interface, with the API key of this tab. A request is repeated while the service is away. */
 
-import { connectionProblem } from "../parts/connection.ts";
+import { noteServiceTime } from "../parts/clock.ts";
+import { noteAnswer, noteEnd, noteWaiting } from "../parts/connection.ts";
 import { FIELDS, formatPet, messageOf, type Patch } from "./fields.ts";
 import { keyForRequest, refuseKey } from "./session.ts";
 import { holdPageWhile } from "./unsaved.ts";
@@ -14,6 +15,7 @@ const UNAUTHORIZED = 401;
 const WRITE_LIMIT_MS = 12 * 3_600_000;
 const BACK_OFF_MS = 250;
 const BACK_OFF_LIMIT_MS = 5_000;
+/** For the whole response, or for the headers of a stream. */
 const REQUEST_LIMIT_MS = 60_000;
 
 const UNKNOWN =
@@ -73,6 +75,7 @@ export async function request<Body>(
   int64Fields?: readonly string[],
 ): Promise<Reply<Body>> {
   const { response, isUnclear } = await send(path, options);
+  // The body is there.
   const text = await response.text();
   return {
     headers: response.headers,
@@ -129,68 +132,71 @@ interface Sent {
 
 async function sendUntilAnswered(path: string, options: RequestOptions): Promise<Sent> {
   const isWrite = options.method !== undefined;
+  const id = Symbol(path);
   const startMs = Date.now();
   let isUnclear = false;
-  for (let tries = 1;; tries++) {
-    const response = await fetchOnce(path, options);
-    if (response.ok) {
-      noteBack();
-      return { response, isUnclear };
+  try {
+    for (let tries = 1;; tries++) {
+      const response = await fetchWithKey(path, options);
+      const mayChange = isAway(response) || !isWrite && response.status >= 500;
+      if (!mayChange) noteAnswer();
+      if (response.ok) return { response, isUnclear };
+      const error = await errorOf(response);
+      if (!mayChange) throw error;
+      // A client at its rate limit only waits.
+      if (response.status !== RATE_LIMITED) {
+        isUnclear = true;
+        noteWaiting(id, `${error.message}. Trying again …`);
+      }
+      await wait(pauseMs(response, tries), options.signal);
+      // The computer may have slept for days.
+      if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);
     }
-    const error = await errorOf(response);
-    const isReadFailed = !isWrite && response.status >= 500;
-    if (!isAway(response) && !isReadFailed) throw error;
-    noteAway(error);
-    isUnclear ||= response.status !== RATE_LIMITED;
-    await wait(pauseMs(response, tries), options.signal);
-    // The computer may have slept for days.
-    if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);
+  } finally {
+    noteEnd(id);
   }
 }
 
 /**
- * Resolves to a response with status 0 if the connection is lost. If the key is refused, the reader is asked for another
- * one, and the request is sent again: so nothing that the page holds is lost.
+ * Sends a request once. If the key is refused, the reader is asked for another one, and the request is sent again: so
+ * nothing that the page holds is lost.
  */
-export async function fetchOnce(path: string, options: RequestOptions = {}): Promise<Response> {
-  const limit = AbortSignal.timeout(REQUEST_LIMIT_MS);
-  const isStream = options.headers?.accept === "text/event-stream";
-  const signals = [options.signal, isStream ? undefined : limit].filter((it) => it !== undefined);
+async function fetchWithKey(path: string, options: RequestOptions): Promise<Response> {
   for (;;) {
     const apiKey = await keyForRequest();
     const headers = { ...options.headers, authorization: `Bearer ${apiKey}` };
-    let response: Response;
-    try {
-      response = await fetch(`v1/${path}`, {
-        ...options,
-        headers,
-        signal: AbortSignal.any(signals),
-      });
-    } catch {
-      options.signal?.throwIfAborted();
-      return Response.error();
-    }
+    const response = await fetchOnce(path, { ...options, headers });
     if (response.status !== UNAUTHORIZED) return response;
     refuseKey(apiKey, (await errorOf(response)).message);
   }
 }
 
+/** Resolves to a response with its body, or with that of a stream, and with status 0 if it does not come to its end. */
+async function fetchOnce(path: string, options: RequestOptions): Promise<Response> {
+  const isStream = options.headers?.accept === "text/event-stream";
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), REQUEST_LIMIT_MS);
+  const signals = [limit.signal, options.signal].filter((it) => it !== undefined);
+  try {
+    const response = await fetch(`v1/${path}`, { ...options, signal: AbortSignal.any(signals) });
+    noteServiceTime(response.headers.get("date"));
+    if (isStream) return response;
+    const text = await response.text();
+    return new Response(text === "" ? null : text, response);
+  } catch {
+    options.signal?.throwIfAborted();
+    return Response.error();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Whether the same request may succeed later. */
-export function isAway({ status }: Response): boolean {
+function isAway({ status }: Response): boolean {
   return AWAY_STATUSES.includes(status);
 }
 
-/** The page says that the service does not respond. A client at its rate limit only waits. */
-export function noteAway({ status, message }: ResponseError): void {
-  if (status === RATE_LIMITED) return;
-  connectionProblem.value = `${message}. Trying again …`;
-}
-
-export function noteBack(): void {
-  connectionProblem.value = "";
-}
-
-export async function errorOf(response: Response): Promise<ResponseError> {
+async function errorOf(response: Response): Promise<ResponseError> {
   const { status } = response;
   try {
     return new ResponseError(status, await response.json());
@@ -200,7 +206,7 @@ export async function errorOf(response: Response): Promise<ResponseError> {
 }
 
 /** How long to wait before another try, at least as long as the service asks. */
-export function pauseMs(response: Response, tries: number): number {
+function pauseMs(response: Response, tries: number): number {
   const longestMs = Math.min(BACK_OFF_LIMIT_MS, BACK_OFF_MS * 2 ** tries);
   const backOffMs = longestMs * (0.5 + Math.random() / 2);
   // A proxy may send a date, which is no number.
@@ -208,17 +214,18 @@ export function pauseMs(response: Response, tries: number): number {
   return Math.max(backOffMs, retryAfterMs);
 }
 
-/** Rejects if the signal is aborted before the time is over. */
+/** Resolves when the time is over, or the browser is online again. Rejects if the signal is aborted before. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const ended = new AbortController();
   const timer = setTimeout(resolve, ms);
-  const abort = () => {
+  addEventListener("online", () => resolve(), ended);
+  signal?.addEventListener("abort", () => reject(signal.reason), ended);
+  return promise.finally(() => {
     clearTimeout(timer);
-    reject(signal?.reason);
-  };
-  signal?.addEventListener("abort", abort);
-  return promise.finally(() => signal?.removeEventListener("abort", abort));
+    ended.abort();
+  });
 }
 
 /** Leaves the host out, because it may be one that only other clients can reach. */

@@ -1,125 +1,118 @@
-/** Reads the names of categories, follows them, and changes them. */
+/** The known categories, and their names. The rest of the page changes them only through the functions here. */
 
-import {
-  isOvertaken,
-  NOT_FOUND,
-  PRECONDITION_FAILED,
-  request,
-  ResponseError,
-  writeOptions,
-} from "./api.ts";
-import { idAboveKnown, type NamedCategory, setCategoryNames } from "./category_names.ts";
-import { Query, readNow } from "./queries.ts";
-import { holdPageWhile } from "./unsaved.ts";
+import { INT64_MAX } from "eventstore-less/int64";
+import { computed, signal } from "@preact/signals";
+import { foldName } from "../../encoding/fold_name.ts";
+import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { seenText } from "../parts/seen_text.ts";
 
-/** The condition of a category that has no name. */
-const IF_NO_NAME = { "if-none-match": "*" };
+/** A category that has a name. */
+export interface NamedCategory {
+  id: bigint;
+  name: string;
+}
 
-/** All names. */
-export const categoriesQuery = new Query(async () => {
-  const { body } = await readNow<NamedCategory[]>("categories", ["id"]);
-  setCategoryNames(body);
+/** A category that has a name, or that animals have without a name. */
+export interface Category {
+  id: bigint;
+  name?: string;
+}
+
+/** Names by the ids of their categories. The map is replaced after each change. */
+const names = signal<ReadonlyMap<bigint, string>>(new Map());
+
+/** The categories of the animals that the page has loaded so far. The set is replaced after each change. */
+const used = signal<ReadonlySet<bigint>>(new Set());
+
+/** All categories with names, by these in alphabetical order. */
+export const namedCategories = computed<readonly NamedCategory[]>(() => {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const all = Array.from(names.value, ([id, name]) => ({ id, name }));
+  return all.sort((a, b) => compare(a.name, b.name));
 });
 
-/** Names a category that has no name. Rejects if somebody has named it meanwhile. */
-export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
-  await unlessChanged(id, undefined, (condition) => putName(id, name, condition));
-}
+/** All categories without a name that animals have, as far as the page has loaded these, by their ids. */
+export const unnamedCategories = computed<readonly Category[]>(() => {
+  const ids = [...used.value].filter((id) => !names.value.has(id));
+  return ids.sort((a, b) => a < b ? -1 : 1).map((id) => ({ id }));
+});
 
-/** Names a category that has neither a name nor animals. Resolves to its id. */
-export async function addUnusedCategory(name: string): Promise<bigint> {
-  return await holdPageWhile(async () => {
-    for (let id = idAboveKnown();; id++) {
-      if (await isUsed(id)) continue;
-      const isNamed = await putNameIfNone(id, name);
-      if (isNamed) return id;
-    }
-  });
-}
-
-/** Names a category. Resolves to whether it had no name; otherwise, it keeps the one that somebody else has given. */
-async function putNameIfNone(id: bigint, name: string): Promise<boolean> {
-  try {
-    await putName(id, name, IF_NO_NAME);
-    return true;
-  } catch (error) {
-    const isNamed = error instanceof ResponseError && error.status === PRECONDITION_FAILED;
-    if (isNamed) return false;
-    throw error;
+/** The ids of the categories by their labels as these are compared. Labels of several ids look alike. */
+const idsByLabel = computed(() => {
+  const ids = Map.groupBy(names.value.keys(), (id) => comparedName(names.value.get(id)!));
+  for (const category of unnamedCategories.value) {
+    const label = comparedName(labelOf(category));
+    if (!ids.has(label)) ids.set(label, [category.id]);
   }
+  return ids;
+});
+
+export function setCategoryNames(categories: readonly NamedCategory[]): void {
+  names.value = new Map(categories.map(({ id, name }) => [id, name]));
 }
 
-/** Whether the category has a name or animals. */
-async function isUsed(id: bigint): Promise<boolean> {
-  const { name } = await readName(id);
-  return name !== undefined || await hasAnimals(id);
+/** Remembers that animals have these categories. */
+export function rememberCategories(ids: readonly bigint[]): void {
+  const after = new Set([...used.value, ...ids]);
+  if (after.size > used.value.size) used.value = after;
 }
 
-async function hasAnimals(id: bigint): Promise<boolean> {
-  const { body } = await request<unknown[]>(`pets?categoryId=${id}&limit=1`);
-  return body.length > 0;
+export function forgetUsedCategories(): void {
+  used.value = new Set();
 }
 
-/** Renames a category, unless somebody else has renamed it meanwhile. */
-export async function renameCategory(shown: NamedCategory, name: string): Promise<void> {
-  await unlessChanged(shown.id, shown.name, (condition) => putName(shown.id, name, condition));
+/** An id above those of all known categories; 1 if these have the largest one. */
+export function idAboveKnown(): bigint {
+  const ids = [...names.value.keys(), ...used.value];
+  const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
+  return largest < INT64_MAX ? largest + 1n : 1n;
 }
 
-/** Removes the name of a category, unless somebody else has changed it meanwhile. No animal changes. */
-export async function removeCategory(shown: NamedCategory): Promise<void> {
-  await unlessChanged(shown.id, shown.name, async (condition) => {
-    await request(`categories/${shown.id}`, writeOptions("DELETE", undefined, condition));
-    await categoriesQuery.refresh();
-  });
+/** The name of a category or, without one, "Category" and its id. */
+export function labelOf({ id, name }: Category): string {
+  return name ?? `Category ${id}`;
 }
 
-async function putName(id: bigint, name: string, condition: Record<string, string>) {
-  const options = writeOptions("PUT", undefined, condition);
-  await request(`categories/${id}`, { ...options, body: JSON.stringify({ name }) });
-  await categoriesQuery.refresh();
+export function nameOfCategory(id: bigint): string | undefined {
+  return names.value.get(id);
 }
 
-/** Changes the name of a category if it still is `shown`, which is `undefined` for a category without a name. */
-async function unlessChanged(
-  id: bigint,
-  shown: string | undefined,
-  action: (condition: Record<string, string>) => Promise<void>,
-): Promise<void> {
-  await holdPageWhile(async () => {
-    const { name, etag } = await readName(id);
-    if (name !== shown) throw new Error(otherNameWords(id, shown, name));
-    if (name !== undefined && etag === null) {
-      throw new Error("Nothing was changed, because a proxy removes ETags");
-    }
-    try {
-      await action(etag === null ? IF_NO_NAME : { "if-match": etag });
-    } catch (error) {
-      throw isOvertaken(error) ? await overtakenError(id, shown) : error;
-    }
-  });
+/** The text by which the page compares names. The interface tells names with other blanks around them apart. */
+export function comparedName(name: string): string {
+  return foldName(name).trim();
 }
 
-/** Resolves to the error that says what another client has just made of a category. */
-async function overtakenError(id: bigint, shown: string | undefined): Promise<Error> {
-  const { name } = await readName(id);
-  if (name !== shown) return new Error(otherNameWords(id, shown, name));
-  return new Error("Somebody else has just changed this name. Try again");
+/** The ids of the categories with a name: several if earlier versions have named them alike. */
+export function categoriesWithName(name: string): readonly bigint[] {
+  return idsByLabel.value.get(comparedName(name)) ?? [];
 }
 
-/** Resolves to the present name of a category, if it has one, and its ETag. */
-async function readName(id: bigint): Promise<{ name?: string; etag: string | null }> {
-  try {
-    const { body, headers } = await request<{ name: string }>(`categories/${id}`);
-    return { name: body.name, etag: headers.get("etag") };
-  } catch (error) {
-    const isUnnamed = error instanceof ResponseError && error.status === NOT_FOUND;
-    if (!isUnnamed) throw error;
-    return { etag: null };
-  }
+/** The other categories whose names look like that of a category. */
+export function twinsOf({ id, name }: NamedCategory): readonly bigint[] {
+  return categoriesWithName(name).filter((it) => it !== id);
 }
 
-function otherNameWords(id: bigint, shown: string | undefined, name: string | undefined): string {
-  if (name === undefined) return "Somebody else has removed this name";
-  if (shown === undefined) return `Category ${id} has the name ${name} already`;
-  return `Somebody else has renamed it ${name}`;
+/** Whether a text could be the name of a new category: it has a letter or a picture, and no category looks like it. */
+export function isNewCategoryName(text: string): boolean {
+  const hasSign = /[\p{L}\p{Extended_Pictographic}]/u.test(text);
+  return hasSign && !isRoundedNumber(seenText(text)) && categoriesWithName(text).length === 0;
+}
+
+/**
+ * The categories whose name contains a text, and those without a name that it may begin. The one with this id comes first,
+ * and then the one with this name.
+ */
+export function findCategories(text: string): readonly Category[] {
+  const trimmed = seenText(text);
+  const folded = comparedName(trimmed);
+  const named = namedCategories.value;
+  const unnamed = unnamedCategories.value;
+  const all: Category[] = [...named, ...unnamed];
+  const isWithId = ({ id }: Category) => String(id) === trimmed;
+  const isNamed = (it: Category) => comparedName(labelOf(it)) === folded;
+  const hasPart = (it: Category) => comparedName(labelOf(it)).includes(folded);
+  const isBegun = (it: Category) =>
+    String(it.id).startsWith(trimmed) || comparedName(labelOf(it)).startsWith(folded);
+  const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
+  return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
 }

@@ -5,18 +5,12 @@ import type { StoreEvent } from "./events.ts";
 import { parseJson, ResponseError, send, wait } from "./api.ts";
 import { Collector } from "../parts/collector.ts";
 
-/** The page forgets older events. Of a run that it has forgotten in part, it says that there are more than 1,000. */
-export const EVENTS_KEPT = 1_000;
-
 const STREAM_PAUSE_MS = 250;
 /** The service refuses the stream, and may not do so later. */
 const FAILURE_PAUSE_MS = 5_000;
 /** The service breaks the silence every 15 seconds. */
 const LONGEST_SILENCE_MS = 45_000;
 const GONE = 410;
-
-/** The newest events, the last one first. Replaced after each change. */
-export const events = signal<readonly StoreEvent[]>([]);
 
 /** Position of the log from which the stream continues; `undefined` until a list names one. */
 export const position = signal<string | undefined>(undefined);
@@ -28,18 +22,6 @@ const listeners = new Set<Listener>();
 export function onEvents(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
-}
-
-/** Begins with an empty page, whose next list names the position. */
-export function forgetEvents(): void {
-  events.value = [];
-  position.value = undefined;
-}
-
-/** Adds events that the page has read, in any order. */
-export function rememberEvents(more: readonly StoreEvent[]): void {
-  const newestFirst = [...events.value, ...more].sort((a, b) => a.id < b.id ? 1 : -1);
-  events.value = newestFirst.slice(0, EVENTS_KEPT);
 }
 
 /** Follows the store. Does not end. `onReset` is called if the service has another log, and reads everything again. */
@@ -56,7 +38,10 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
       // A browser has few connections to a host, and each tab with a stream holds one.
       if (document.visibilityState === "hidden") stream.abort();
     };
+    // A stream of the connection before may be silent for long.
+    const renew = () => stream.abort();
     document.addEventListener("visibilitychange", pause);
+    addEventListener("online", renew);
     try {
       await followStream(stream);
     } catch (error) {
@@ -65,6 +50,7 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
       else if (!stream.signal.aborted) await wait(FAILURE_PAUSE_MS);
     } finally {
       document.removeEventListener("visibilitychange", pause);
+      removeEventListener("online", renew);
     }
     await wait(STREAM_PAUSE_MS);
   }
@@ -95,7 +81,6 @@ async function followStream(stream: AbortController): Promise<void> {
 }
 
 function take(batch: readonly StoreEvent[]): void {
-  rememberEvents(batch);
   position.value = batch.at(-1)!.id;
   for (const listener of listeners) {
     try {

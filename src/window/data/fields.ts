@@ -6,7 +6,7 @@
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import type { CsvCell } from "../../encoding/csv_line.ts";
-import { categoriesWithName, nameOfCategory } from "./category_names.ts";
+import { categoriesWithName, nameOfCategory } from "./categories.ts";
 import { isBlank } from "../parts/blank.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
 import { seenText } from "../parts/seen_text.ts";
@@ -231,6 +231,9 @@ export type AnyField = Field<unknown>;
 
 /** All fields, in the order in which the window shows them. */
 export const FIELDS: readonly AnyField[] = Object.values(FIELDS_BY_NAME) as AnyField[];
+
+/** The fields of which a list of animals has columns, after that of the name. */
+export const COLUMNS: readonly AnyField[] = FIELDS.filter(({ name }) => name !== "name");
 
 /** A field that people set, in forms and by imports. */
 export type EditableField = AnyField & { readonly name: keyof NewPet };

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { hasMore, listed, loadMore, order, petOf, wanted } from "./animals.ts";
+import { hasMore, listed, loadMore, petOf, rowIds, wanted } from "./animals.ts";
 import { type Filter, NO_FILTER } from "./filter.ts";
 
 const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
@@ -14,7 +14,7 @@ const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
 let anchor: number | undefined;
 
 /** The ids that can be selected, in the order of the rows. */
-const selectable = computed(() => order.value.filter((id) => listed.value.has(id)));
+const selectable = computed(() => rowIds.value.filter((id) => listed.value.has(id)));
 
 /** Only what the list shows is selected, so nothing happens to an animal that the reader does not see there. */
 export const selectedIds = computed<ReadonlySet<number>>(() => {

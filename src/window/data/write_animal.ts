@@ -126,7 +126,7 @@ async function writeUnlessChanged(
   const { id } = shown;
   for (let tries = 0; tries < TRIES; tries++) {
     const { body: [now], headers } = await request<Pet[]>(`pets?ids=${id}`);
-    if (now === undefined || !isSame(now, shown)) {
+    if (now === undefined || !isSamePet(now, shown)) {
       return { kind: "conflict", before: shown, after: now };
     }
     const etag = headers.get("etag");
@@ -142,6 +142,6 @@ async function writeUnlessChanged(
 }
 
 /** Whether two readings of an animal have the same fields. */
-export function isSame(one: Pet, other: Pet): boolean {
+export function isSamePet(one: Pet, other: Pet): boolean {
   return formatPet(one) === formatPet(other);
 }

@@ -1,6 +1,6 @@
 /** The preview of an import, and the choices of how the file is read. */
 
-import { Fragment, type JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
@@ -224,62 +224,70 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
 function Additions({ additions }: { additions: Addition[] }): JSX.Element | null {
   if (additions.length === 0) return null;
   return (
-    <>
-      <h3>New animals</h3>
-      <table>
-        <thead>
-          <tr>
-            <th class="number">Line</th>
-            {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
+    <SampleTable title="New animals">
+      <thead>
+        <tr>
+          <th class="number">Line</th>
+          {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
+        </tr>
+      </thead>
+      <tbody>
+        {additions.map(({ row, pet }) => (
+          <tr key={row.line}>
+            <td class="number">{linesOf(row)}</td>
+            {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
           </tr>
-        </thead>
-        <tbody>
-          {additions.map(({ row, pet }) => (
-            <tr key={row.line}>
-              <td class="number">{linesOf(row)}</td>
-              {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+        ))}
+      </tbody>
+    </SampleTable>
   );
 }
 
 function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
   if (changes.length === 0) return null;
   return (
-    <>
-      <h3>Changes</h3>
-      <table>
-        <thead>
-          <tr>
-            <th class="number">Line</th>
-            <th class="number">Id</th>
-            <th>Animal</th>
-            <th>Change</th>
+    <SampleTable title="Changes">
+      <thead>
+        <tr>
+          <th class="number">Line</th>
+          <th class="number">Id</th>
+          <th>Animal</th>
+          <th>Change</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ row, before, patch }) => (
+          <tr key={row.line}>
+            <td class="number">{linesOf(row)}</td>
+            <td class="number">{before.id}</td>
+            <td>
+              <Name of={before.name} />
+            </td>
+            <td>
+              {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((field) => (
+                <div key={field.name}>
+                  {field.label}: <del>{viewOf(field).show(before[field.name])}</del>{" "}
+                  <ins>{viewOf(field).show(patch[field.name] ?? undefined)}</ins>
+                </div>
+              ))}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ row, before, patch }) => (
-            <tr key={row.line}>
-              <td class="number">{linesOf(row)}</td>
-              <td class="number">{before.id}</td>
-              <td>
-                <Name of={before.name} />
-              </td>
-              <td>
-                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((field) => (
-                  <div key={field.name}>
-                    {field.label}: <del>{viewOf(field).show(before[field.name])}</del>{" "}
-                    <ins>{viewOf(field).show(patch[field.name] ?? undefined)}</ins>
-                  </div>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </tbody>
+    </SampleTable>
+  );
+}
+
+/** A table that scrolls by itself if it has more columns than room. */
+function SampleTable(
+  { title, children }: { title: string; children: ComponentChildren },
+): JSX.Element {
+  return (
+    <>
+      <h3>{title}</h3>
+      <div class="import-sample" tabIndex={0} role="region" aria-label={title}>
+        <table>{children}</table>
+      </div>
     </>
   );
 }

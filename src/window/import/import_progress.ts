@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { Collector } from "../parts/collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
-import { type Outcome, runImport } from "./run_import.ts";
+import { type LineOutcome, runImport } from "./run_import.ts";
 
 export interface ImportState {
   added: number;
@@ -27,11 +27,11 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   const tally = new Tally();
   const state = signal(tally.state());
   const isStopping = signal(false);
-  const known = new Collector<Known>((some) => {
+  const known = new Collector<EndedLine>((some) => {
     for (const { entry, outcome } of some) tally.note(entry, outcome);
     state.value = tally.state();
   });
-  const note = (entry: Entry, outcome: Outcome) => known.add([{ entry, outcome }]);
+  const note = (entry: Entry, outcome: LineOutcome) => known.add([{ entry, outcome }]);
   const run = runImport(entries, note, stop.signal);
   const finish = (end: ImportState["end"]) => {
     isStopping.value = false;
@@ -52,9 +52,9 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
 }
 
 /** A line whose outcome is known. */
-interface Known {
+interface EndedLine {
   entry: Entry;
-  outcome: Outcome;
+  outcome: LineOutcome;
 }
 
 /** Number of lines whose outcome is known. */
@@ -67,7 +67,7 @@ class Tally {
   #present: Entry[] = [];
   #failed: LeftOut[] = [];
 
-  note(entry: Entry, outcome: Outcome): void {
+  note(entry: Entry, outcome: LineOutcome): void {
     switch (outcome.kind) {
       case "added":
       case "changed":

@@ -17,7 +17,7 @@ interface LineGroupProps {
 
 export function LineGroup({ words, group, children }: LineGroupProps): JSX.Element {
   const more = group.length - LINES_SHOWN;
-  const place = group.length === 1 ? `Line ${linesOf(group[0].row)}` : lines(group.length);
+  const place = group.length === 1 ? placeOf(group[0].row) : lines(group.length);
   return (
     <div class="import-group">
       <details>
@@ -29,7 +29,7 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
         <ol>
           {group.slice(0, LINES_SHOWN).map(({ row }) => (
             <li key={row.line}>
-              <span class="soft">Line {linesOf(row)}</span>
+              <span class="soft">{placeOf(row)}</span>
               <code>{shortened(row.text)}</code>
             </li>
           ))}
@@ -44,6 +44,10 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
 /** The numbers of the lines of a row. */
 export function linesOf({ line, lastLine }: CsvRow): string {
   return line === lastLine ? String(line) : `${line}–${lastLine}`;
+}
+
+function placeOf(row: CsvRow): string {
+  return `${row.line === row.lastLine ? "Line" : "Lines"} ${linesOf(row)}`;
 }
 
 function shortened(text: string): string {

@@ -4,7 +4,7 @@ import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withoutMarks } from "../../encoding/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
-import { isNewCategoryName } from "../data/category_names.ts";
+import { isNewCategoryName } from "../data/categories.ts";
 import {
   EDITABLE_FIELDS,
   type Faults,

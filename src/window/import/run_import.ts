@@ -21,14 +21,14 @@ const CHANGED =
   "Somebody else changed the animal meanwhile. Import the file again to see how it is now";
 
 /** The outcome of a line. An animal is `present` if an earlier import has added it. */
-export type Outcome =
+export type LineOutcome =
   | { kind: "added" | "present" | "changed" }
   | { kind: "failed"; fault: string };
 
 /** Sends all lines, and no further ones after `signal` is aborted. Rejects if no line can be sent. */
 export async function runImport(
   entries: readonly Entry[],
-  onOutcome: (entry: Entry, outcome: Outcome) => void,
+  onOutcome: (entry: Entry, outcome: LineOutcome) => void,
   signal: AbortSignal,
 ): Promise<void> {
   // The workers share the queue.
@@ -49,7 +49,7 @@ export async function runImport(
   }
 }
 
-async function send(entry: Entry): Promise<Outcome> {
+async function send(entry: Entry): Promise<LineOutcome> {
   try {
     return await (entry.kind === "addition" ? add(entry) : change(entry));
   } catch (error) {
@@ -59,7 +59,7 @@ async function send(entry: Entry): Promise<Outcome> {
   }
 }
 
-async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<Outcome> {
+async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<LineOutcome> {
   const key = { "idempotency-key": idempotencyKeyOf(entry) };
   try {
     const { headers, isUnclear } = await write("POST", "pets", entry.pet, key);
@@ -74,7 +74,7 @@ async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<Outcome
 }
 
 /** Changes an animal only if it still is as the preview has shown it. */
-async function change(entry: Extract<Entry, { kind: "change" }>): Promise<Outcome> {
+async function change(entry: Extract<Entry, { kind: "change" }>): Promise<LineOutcome> {
   const { kind, after } = await changeOf(entry.before, entry.patch).send();
   if (kind === "done") return { kind: "changed" };
   return { kind: "failed", fault: after === undefined ? REMOVED : CHANGED };

@@ -1,6 +1,6 @@
 /**
- * The list of animals. Only the rows near the screen are drawn, and the one that has the keys. The whole list is one tab
- * stop: the arrow keys go from row to row, and from control to control.
+ * The list of animals. Only the rows near the screen are drawn, and those that have the keys or are edited. The whole list
+ * is one tab stop: the arrow keys go from row to row, and from control to control.
  */
 
 import { signal } from "@preact/signals";
@@ -14,13 +14,16 @@ import {
   isLoading,
   isStale,
   loadMore,
-  order,
   petOf,
+  rowIds,
   wanted,
+  whyLeft,
 } from "../data/animals.ts";
 import { connectionProblem } from "../parts/connection.ts";
+import { EditForm } from "../animal/edit_form.tsx";
+import { edits } from "../data/edits.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
-import { FIELDS } from "../data/fields.ts";
+import { COLUMNS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
@@ -53,16 +56,18 @@ const activeId = signal<number | undefined>(undefined);
 /** Paper has all rows. */
 const isPrinting = signal(false);
 
+/** Measures nothing while no row is drawn. */
 function measure(rows: HTMLElement | null): void {
-  const root = getComputedStyle(document.documentElement);
-  const rowHeight = parseFloat(root.fontSize) * parseFloat(root.getPropertyValue("--row"));
-  const top = rows?.getBoundingClientRect().top ?? 0;
+  const drawn = rows?.firstElementChild;
+  if (rows === null || !drawn) return;
+  const rowHeight = drawn.getBoundingClientRect().height;
+  const { top } = rows.getBoundingClientRect();
   const firstRow = Math.floor(-top / rowHeight);
   const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
   const { value } = view;
-  const isSame = value.firstRow === firstRow && value.rowHeight === rowHeight &&
+  const isUnchanged = value.firstRow === firstRow && value.rowHeight === rowHeight &&
     value.rowsOnScreen === rowsOnScreen;
-  if (!isSame) view.value = { firstRow, rowsOnScreen, rowHeight };
+  if (!isUnchanged) view.value = { firstRow, rowsOnScreen, rowHeight };
 }
 
 export function AnimalList(): JSX.Element {
@@ -74,8 +79,9 @@ export function AnimalList(): JSX.Element {
       aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
+      style={{ "--fields": COLUMNS.length }}
     >
-      {order.value.length > 0 && <Grid />}
+      {rowIds.value.length > 0 && <Grid />}
       <Rest />
     </div>
   );
@@ -83,7 +89,7 @@ export function AnimalList(): JSX.Element {
 
 /** The element that follows the rows, or replaces them. */
 function Rest(): JSX.Element | null {
-  const isEmpty = order.value.length === 0;
+  const isEmpty = rowIds.value.length === 0;
   if (isLoading.value) {
     if (isEmpty) return <Skeleton />;
     return <p class="note">{loadingWords()}</p>;
@@ -124,8 +130,8 @@ function Skeleton(): JSX.Element {
 
 function Grid(): JSX.Element {
   const rows = useRef<HTMLDivElement>(null);
-  const ids = order.value;
-  const { firstRow, rowsOnScreen, rowHeight } = view.value;
+  const ids = rowIds.value;
+  const { firstRow, rowsOnScreen } = view.value;
   const activeRow = useActiveRow(ids);
   useView(rows);
   useAnchor(ids, rows);
@@ -136,7 +142,7 @@ function Grid(): JSX.Element {
   const drawn: JSX.Element[] = [];
   for (const [row, id] of ids.entries()) {
     const isNear = row >= first && row <= last;
-    const isDrawn = isPrinting.value || isNear || row === activeRow;
+    const isDrawn = isPrinting.value || isNear || row === activeRow || edits.value.has(id);
     if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
   }
   return (
@@ -153,12 +159,12 @@ function Grid(): JSX.Element {
           <span role="columnheader" class="select">
             <SelectAll />
           </span>
-          <span role="columnheader">Name</span>
-          {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-            <span key={field.name} role="columnheader">{field.label}</span>
-          ))}
+          <span role="columnheader" class="name">Name</span>
+          <span class="fields">
+            {COLUMNS.map(({ name, label }) => <span key={name} role="columnheader">{label}</span>)}
+          </span>
           <IdHeader />
-          <span role="columnheader">
+          <span role="columnheader" class="actions">
             <span class="unseen">Actions</span>
           </span>
         </div>
@@ -167,7 +173,7 @@ function Grid(): JSX.Element {
         ref={rows}
         role="rowgroup"
         id="rows"
-        style={{ height: `${ids.length * rowHeight}px` }}
+        style={{ height: `calc(${ids.length} * var(--row))` }}
       >
         {drawn}
       </div>
@@ -180,7 +186,7 @@ function IdHeader(): JSX.Element {
   return (
     <span
       role="columnheader"
-      class="number"
+      class="number id"
       aria-sort={isAscending ? "ascending" : "descending"}
     >
       <button
@@ -212,19 +218,31 @@ function SelectAll(): JSX.Element {
 }
 
 function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
+  const edit = edits.value.get(id);
   const pet = petOf(id);
   if (pet === undefined) return null;
   const isSelected = selectedIds.value.has(id);
+  const states = {
+    edited: edit !== undefined,
+    selected: isSelected,
+  };
+  const classes = Object.entries(states).filter(([, isSo]) => isSo).map(([name]) => name);
   return (
     <div
       role="row"
-      class={isSelected ? "cells selected" : "cells"}
+      class={["cells", ...classes].join(" ")}
       aria-selected={isSelected}
       data-id={id}
-      style={{ top: `${row * view.value.rowHeight}px` }}
+      style={{ top: `calc(${row} * var(--row))` }}
       aria-rowindex={row + FIRST_ROW_INDEX}
     >
-      <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
+      {edit === undefined
+        ? <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
+        : (
+          <div role="gridcell">
+            <EditForm edit={edit} why={whyLeft(id)} />
+          </div>
+        )}
     </div>
   );
 }
@@ -286,7 +304,7 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
     if (hadFocus && document.activeElement === document.body) {
       rows.current?.querySelector<HTMLElement>("[data-home]")?.focus({ preventScroll: true });
     }
-  }, [activeRow, hadFocus, order.value]);
+  }, [activeRow, hadFocus, rowIds.value]);
   useEffect(() => restoreFocus, []);
   const onFocusIn = ({ target }: FocusEvent) => {
     const row = (target as Element).closest<HTMLElement>("[data-id]");

@@ -4,8 +4,8 @@ import type { JSX } from "preact";
 import type { Pet } from "../../../events/pet.ts";
 import { wanted } from "../data/animals.ts";
 import { removeOrAsk } from "../animal/change_animal.tsx";
-import { openEditDialog } from "../animal/animal_dialog.tsx";
-import { type AnyField, FIELDS, type Patch } from "../data/fields.ts";
+import { beginEdit } from "../animal/edit_form.tsx";
+import { type AnyField, COLUMNS, describePet, type Patch } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
@@ -33,7 +33,7 @@ export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element
       <span role="gridcell" class="name">
         <a
           href={addressOf(wanted.value, id)}
-          title={name}
+          title={`${name}, ${describePet(pet)}`}
           tabIndex={isActive ? 0 : -1}
           data-home={isActive || undefined}
           onClick={onFollow(() => showAnimal(id))}
@@ -41,9 +41,11 @@ export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element
           <Name of={name} />
         </a>
       </span>
-      {FIELDS.filter((field) => field.name !== "name").map((field) => (
-        <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayWrite.value} />
-      ))}
+      <span class="fields">
+        {COLUMNS.map((field) => (
+          <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayWrite.value} />
+        ))}
+      </span>
       <span role="gridcell" class="number id">{id}</span>
       <span role="gridcell" class="actions">
         {mayWrite.value && <Actions pet={pet} />}
@@ -85,7 +87,7 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
     <span
       role="gridcell"
       class={field.name}
-      title={field.isNumber ? field.inWords(value) : undefined}
+      data-label={field.label}
     >
       {isPicker ? <StatusPicker pet={pet} patch={patch} isInGrid /> : viewOf(field).show(value)}
     </span>
@@ -102,7 +104,7 @@ function Actions({ pet }: { pet: Pet }): JSX.Element {
         tabIndex={-1}
         title="Edit"
         aria-label={`Edit ${name}`}
-        onClick={() => openEditDialog(pet)}
+        onClick={() => beginEdit(pet)}
       >
         <Icon name="edit" />
       </button>

@@ -2,8 +2,8 @@
 
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { openAddDialog } from "../animal/animal_dialog.tsx";
-import { hasMore, hasNothing, isLoading, order, wanted } from "../data/animals.ts";
+import { openAddDialog } from "../animal/add_dialog.tsx";
+import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
 import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { openImportDialog } from "../import/import_dialog.tsx";
@@ -14,7 +14,7 @@ import { showAllAnimals } from "../navigation/navigation.ts";
 /** Whether the store has no animals, so that there is nothing to find or to export. */
 export const isStoreEmpty = computed(() => {
   const isWhole = !hasNothing.value && !hasMore.value && !isLoading.value;
-  return isWhole && order.value.length === 0 && !isFiltered(wanted.value);
+  return isWhole && rowIds.value.length === 0 && !isFiltered(wanted.value);
 });
 
 export function EmptyList(): JSX.Element {

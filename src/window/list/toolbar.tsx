@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { openAddDialog } from "../animal/animal_dialog.tsx";
-import { hasMore, isLoading, isStale, loadedCount, order, wanted } from "../data/animals.ts";
+import { openAddDialog } from "../animal/add_dialog.tsx";
+import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
 import { animals } from "../parts/count_words.ts";
 import { counts } from "../data/counts.ts";
@@ -16,7 +16,6 @@ import { Icon } from "../parts/icon.tsx";
 import { openImportDialog } from "../import/import_dialog.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
-import { TextInput } from "../parts/text_input.tsx";
 import {
   checkTyped,
   filterFault,
@@ -59,7 +58,7 @@ function Results(): JSX.Element | null {
   if (!isSearch(wanted.value)) return null;
   const isCounted = !isStale.value && !isLoading.value;
   // The empty list says it.
-  if (isCounted && !hasMore.value && order.value.length === 0) return null;
+  if (isCounted && !hasMore.value && rowIds.value.length === 0) return null;
   const least = hasMore.value ? "More than " : "";
   return (
     <p class="results">
@@ -122,16 +121,17 @@ function Search(): JSX.Element {
   return (
     <span class="search">
       <Icon name="search" />
-      <TextInput
-        control={input}
+      <input
+        ref={input}
         type="search"
         maxLength={LONGEST_SEARCH}
         aria-label="Search by name or id"
         aria-keyshortcuts="/"
         id="search"
         placeholder="Search by name or id"
-        text={typed.value.name}
-        onText={(name) => showSoon({ name })}
+        autocomplete="off"
+        value={typed.value.name}
+        onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
       />
       {typed.value.name !== "" && (
         <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>

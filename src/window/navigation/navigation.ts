@@ -2,7 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "../data/animals.ts";
-import { findCategories } from "../data/category_names.ts";
+import { findCategories } from "../data/categories.ts";
 import { FIELDS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { type Filter, isTab, NO_FILTER } from "../data/filter.ts";
@@ -11,14 +11,18 @@ import { attempt } from "../parts/messages.tsx";
 /** The animal whose page is shown; `undefined` while the list is shown. */
 export const animalId = signal<number | undefined>(undefined);
 
-/** Whether the page of the categories is shown. */
-export const isCategoriesShown = signal(false);
+/** The pages that the address names instead of an animal, each with its title. */
+export const PAGES = { categories: "Categories", activity: "Activity" };
+
+type Page = keyof typeof PAGES;
+
+/** The page of the navigation that is shown; `undefined` while the list or an animal is shown. */
+export const shownPage = signal<Page | undefined>(undefined);
 
 /** Whether the list is shown, and no other page. */
-export const isListShown = computed(() => animalId.value === undefined && !isCategoriesShown.value);
-
-/** The page that the address names instead of an animal. */
-const CATEGORIES_PAGE = "categories";
+export const isListShown = computed(() =>
+  animalId.value === undefined && shownPage.value === undefined
+);
 
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
@@ -50,24 +54,29 @@ export async function showAddress(): Promise<void> {
     filterFault.value = undefined;
   });
   const id = Number(query.get("animal")) || undefined;
-  if (query.get("page") === CATEGORIES_PAGE) openCategories();
+  const page = query.get("page") ?? "";
+  if (isPage(page)) openPage(page);
   else if (id === undefined) closePage();
   else openAnimal(id);
-  const isListed = !hasNothing.value && isSame(filter, wanted.value);
+  const isListed = !hasNothing.value && isSameFilter(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
 }
 
-function isSame(one: Filter, other: Filter): boolean {
+function isPage(text: string): text is Page {
+  return Object.hasOwn(PAGES, text);
+}
+
+function isSameFilter(one: Filter, other: Filter): boolean {
   return addressOf(one) === addressOf(other);
 }
 
 /** The address of the page that shows this. */
-export function addressOf(filter: Filter, id?: number | typeof CATEGORIES_PAGE): string {
+export function addressOf(filter: Filter, id?: number | Page): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     if (value !== "") query.set(name, value);
   }
-  if (id === CATEGORIES_PAGE) query.set("page", id);
+  if (typeof id === "string") query.set("page", id);
   else if (id !== undefined) query.set("animal", String(id));
   const search = query.toString();
   return search === "" ? location.pathname : `?${search}`;
@@ -80,7 +89,7 @@ export async function showList(change: Partial<Filter>): Promise<void> {
   batch(() => {
     typed.value = { ...typed.value, ...change };
     filterFault.value = categoryOf(typed.value.categoryId).fault;
-    isCategoriesShown.value = false;
+    shownPage.value = undefined;
     animalId.value = undefined;
   });
   scrollTo(0, 0);
@@ -105,7 +114,7 @@ export async function showTyped(): Promise<void> {
   // The list of categories shows what the text may become.
   filterFault.value = findCategories(categoryId).length > 0 ? undefined : fault;
   const filter = { ...wanted.value, name, categoryId: id ?? wanted.value.categoryId };
-  if (filterFault.value !== undefined || isSame(filter, wanted.value)) return;
+  if (filterFault.value !== undefined || isSameFilter(filter, wanted.value)) return;
   // Typing adds no step to the history of the browser, so one step back ends the search.
   history.replaceState(null, "", addressOf(filter));
   scrollTo(0, 0);
@@ -138,25 +147,21 @@ export function showOtherAnimal(id: number): void {
 
 function openAnimal(id: number): void {
   if (isListShown.value) scrollOfList = scrollY;
-  isCategoriesShown.value = false;
+  shownPage.value = undefined;
   animalId.value = id;
   scrollTo(0, 0);
 }
 
-export function addressOfCategories(): string {
-  return addressOf(wanted.value, CATEGORIES_PAGE);
+export function showPage(page: Page): void {
+  if (shownPage.value === page) return;
+  history.pushState({ isFromList: isListShown.value }, "", addressOf(wanted.value, page));
+  openPage(page);
 }
 
-export function showCategories(): void {
-  if (isCategoriesShown.value) return;
-  history.pushState({ isFromList: isListShown.value }, "", addressOfCategories());
-  openCategories();
-}
-
-function openCategories(): void {
+function openPage(page: Page): void {
   if (isListShown.value) scrollOfList = scrollY;
   animalId.value = undefined;
-  isCategoriesShown.value = true;
+  shownPage.value = page;
   scrollTo(0, 0);
 }
 
@@ -173,7 +178,7 @@ export function showListAgain(): void {
 function closePage(): void {
   if (isListShown.value) return;
   animalId.value = undefined;
-  isCategoriesShown.value = false;
+  shownPage.value = undefined;
   afterDraw(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;

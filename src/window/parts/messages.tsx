@@ -8,6 +8,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
+import { Name } from "./name.tsx";
 
 const TOAST_MS = 4_000;
 /** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
@@ -33,6 +34,15 @@ export function showToast(content: ComponentChildren, undo?: () => void): void {
   hideFailure();
   toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
   endLater(toast);
+}
+
+/** Says that a form which was closed before the service has answered is still being saved. */
+export function showStillSaving(name: string): void {
+  showToast(
+    <>
+      <Name of={name} /> is still being saved
+    </>,
+  );
 }
 
 function endLater(toast: Toast): void {

@@ -1,7 +1,8 @@
 /** Times as people say them, such as "5 min. ago". */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { serviceTime } from "./clock.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,9 +15,15 @@ export const formatDate = new Intl.DateTimeFormat("en", { dateStyle: "medium" })
 const formatExactly =
   new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" }).format;
 
+/** Counts how often the words are due to change. */
+const updates = signal(0);
+setInterval(() => updates.value++, UPDATE_MS);
+
 /** The present, as far as words about times need it, in milliseconds since the Unix epoch. */
-export const now = signal(Date.now());
-setInterval(() => now.value = Date.now(), UPDATE_MS);
+const now = computed(() => {
+  updates.value;
+  return serviceTime();
+});
 
 export function RelativeTime({ of }: { of: string }): JSX.Element {
   const time = new Date(of);

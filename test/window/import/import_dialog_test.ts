@@ -173,6 +173,49 @@ testInBrowser(
 );
 
 testInBrowser(
+  "an import reads cells with line breaks and with what nobody sees, and names numbers that a spreadsheet has rounded",
+  async ({ service, open }) => {
+    const large = 9_007_199_254_740_993n;
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(8n, "Cats");
+    await service.nameCategory(large, "Reptiles");
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await choose(
+      page,
+      'Name,Category,Notes\r\nBella,Dogs,"Good with children.\r\nLoves cats, dogs, and long walks"\r\n' +
+        'Milo,Cats,"Shy at first"\r\n',
+    );
+    await dialog.getByText("2 animals to add", { exact: true }).waitFor();
+    await dialog.getByRole("row", { name: "2–3 Bella Dogs" }).waitFor();
+    await press(dialog, "Import 2 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    await press(dialog, "Done");
+    await choose(
+      page,
+      "name,categoryId,status,id,categoryName\r\nBella,9.0072E+15,sold,1,Reptiles\r\n",
+    );
+    await dialog.getByText(
+      "Line 2: Category is a number that a spreadsheet has rounded: 9.0072E+15",
+    ).waitFor();
+    assertEquals(await button(dialog, /^Add/).count(), 0);
+    await choose(
+      page,
+      "Name,Category\nBella,Dogs\u200b\nMilo,\ufeffCats\nM\u00e1x,Dogs\nMa\u0301x,Dogs\n",
+    );
+    await dialog.getByRole("row", { name: "2 Bella Dogs" }).waitFor();
+    await dialog.getByRole("row", { name: "3 Milo Cats" }).waitFor();
+    await press(dialog, "Import 4 animals");
+    // They are the same lines as two of the first file.
+    await dialog.getByText("2 animals were added. 2 animals were here already.").waitFor();
+    await press(dialog, "Done");
+    await choose(page, "Name,Category\nMa\u0301\u200bx,Dogs\n");
+    await press(dialog, "Import 1 animal");
+    await dialog.getByText("0 animals were added. 1 animal was here already.").waitFor();
+  },
+);
+
+testInBrowser(
   "a file is chosen by the keyboard, or dropped on the page, and an example shows what it needs",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
@@ -223,7 +266,7 @@ testInBrowser(
     await press(page, "Import");
     await button(dialog, "Choose a file").waitFor();
     assertEquals((await heights()).filter((height) => height < 44), []);
-    await choose(page, `name,category\nMia,${"Birds of paradise ".repeat(9)}\nTom,Fish\n`);
+    await choose(page, `name,category\nMia,${"Birds of paradise ".repeat(9)}\nTom,Fish\nRex,7\n`);
     await button(dialog, "Add all 2 categories").waitFor();
     await dialog.getByText("There is no category “Fish”").click();
     await dialog.getByText("Columns and encoding").click();

@@ -2,7 +2,6 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { computed } from "@preact/signals";
-import type { Pet } from "../../../events/pet.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import {
   categoryIdOf,
@@ -12,9 +11,9 @@ import {
   petIdOf,
   type StoreEvent,
 } from "../data/events.ts";
-import { type AnyField, differencesOf, type Patch } from "../data/fields.ts";
-import { events, EVENTS_KEPT } from "../data/feed.ts";
-import { viewOf } from "./field_views.tsx";
+import { differencesOf, type Patch } from "../data/fields.ts";
+import { ChangeSentence } from "../animal/change_sentence.tsx";
+import { activity } from "./activity.ts";
 import { Name } from "../parts/name.tsx";
 
 const SHORTEST_RUN = 3;
@@ -24,7 +23,7 @@ const LONGEST_GAP_OF_ACTION_MS = 1_000;
 
 /** Animals that have no page any more. */
 const removedIds = computed(() => {
-  const removals = events.value.filter(({ type }) => type === "PetRemoved");
+  const removals = activity.value!.events.filter(({ type }) => type === "PetRemoved");
   return new Set(removals.map(petIdOf));
 });
 
@@ -50,34 +49,29 @@ function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
 
 interface RunProps {
   run: readonly StoreEvent[];
-  /** Whether an animal is a link to its page. */
-  hasLinks?: boolean;
+  /** Whether the run may begin before its events, so that their number says nothing. */
+  isCut: boolean;
 }
 
-export function RunSentence({ run, hasLinks = false }: RunProps): JSX.Element {
+export function RunSentence({ run, isCut }: RunProps): JSX.Element {
   const [event] = run;
-  if (run.length === 1) return <Sentence event={event} hasLinks={hasLinks} />;
+  if (run.length === 1) return <Sentence event={event} />;
   const animals = new Set(run.map(petIdOf)).size;
-  const { length, [length - 1]: oldest } = events.value;
-  // The page has forgotten what was before, so it knows no number.
-  const isCut = length === EVENTS_KEPT && run.at(-1) === oldest;
   if (animals > 1) {
     return <>{isCut ? "Animals" : `${animals.toLocaleString("en")} animals`} {verbOfRun(run)}</>;
   }
   const times = isCut ? "many" : run.length.toLocaleString("en");
-  return <>{subjectOf(event, hasLinks)} was changed {times} times</>;
+  return <>{subjectOf(event)} was changed {times} times</>;
 }
 
-function Sentence({ event, hasLinks }: { event: StoreEvent; hasLinks: boolean }): JSX.Element {
+function Sentence({ event }: { event: StoreEvent }): JSX.Element {
   const categoryId = categoryIdOf(event);
   if (categoryId !== undefined) return <CategorySentence id={categoryId} event={event} />;
   const isChange = isPetEvent(event) && event.type === "PetUpdated";
-  if (!isChange) return <>{subjectOf(event, hasLinks)} was {kindOf(event)}</>;
+  if (!isChange) return <>{subjectOf(event)} was {kindOf(event)}</>;
   const previous = event.data.previous as Patch;
   const name = previous.name ?? event.data.name;
-  return (
-    <ChangeSentence name={nameOf(event, name, hasLinks)} after={event.data} previous={previous} />
-  );
+  return <ChangeSentence name={nameOf(event, name)} after={event.data} previous={previous} />;
 }
 
 function CategorySentence({ id, event }: { id: bigint; event: StoreEvent }): JSX.Element {
@@ -97,37 +91,18 @@ function CategorySentence({ id, event }: { id: bigint; event: StoreEvent }): JSX
   );
 }
 
-interface ChangeProps {
-  name: JSX.Element;
-  after: Pet;
-  previous: Patch;
-}
-
-/** A change of an animal in words. */
-export function ChangeSentence({ name, after, previous }: ChangeProps): JSX.Element {
-  return <>{name} {differencesOf(after, previous).map(sentenceOf).map(joined)}</>;
-}
-
-function sentenceOf({ field, after }: { field: AnyField; after: unknown }): ComponentChildren {
-  return viewOf(field).sentence(after);
-}
-
-function joined(change: ComponentChildren, index: number): ComponentChildren {
-  return index === 0 ? change : <>{" and "}{change}</>;
-}
-
 /** The subject of an event in words. An event of an unknown type may have no name. */
-function subjectOf(event: StoreEvent, hasLinks: boolean): ComponentChildren {
+function subjectOf(event: StoreEvent): ComponentChildren {
   const { name } = Object(event.data);
-  if (typeof name === "string") return nameOf(event, name, hasLinks);
+  if (typeof name === "string") return nameOf(event, name);
   const id = petIdOf(event);
   return id === undefined ? event.subject.replace("/", " ") : `Animal ${id}`;
 }
 
-function nameOf(event: StoreEvent, name: string, hasLinks: boolean): JSX.Element {
+function nameOf(event: StoreEvent, name: string): JSX.Element {
   const id = petIdOf(event);
-  const isLink = hasLinks && id !== undefined && !removedIds.value.has(id);
-  return isLink ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
+  const hasPage = id !== undefined && !removedIds.value.has(id);
+  return hasPage ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
 }
 
 /** The words for all events of a run. */

@@ -10,7 +10,7 @@ import {
   setCategoryNames,
   twinsOf,
   unnamedCategories,
-} from "../../src/window/data/category_names.ts";
+} from "../../src/window/data/categories.ts";
 import { describePet, FIELDS } from "../../src/window/data/fields.ts";
 
 const LARGEST = 2n ** 63n - 1n;
