@@ -162,7 +162,7 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     await service.change(1, { categoryId: 8 });
     const page = await open(`/window#key=${service.token}`);
-    const category = row(page, "Rex").locator(".categoryId");
+    const category = row(page, "Rex").locator("[data-field=categoryId]");
     await row(page, "Rex").waitFor();
     await category.getByText("Category 8", { exact: true }).waitFor();
     await service.nameCategory(8n, "Cats");

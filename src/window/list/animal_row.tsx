@@ -86,7 +86,7 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
   return (
     <span
       role="gridcell"
-      class={field.name}
+      data-field={field.name}
       data-label={field.label}
     >
       {isPicker ? <StatusPicker pet={pet} patch={patch} isInGrid /> : viewOf(field).show(value)}

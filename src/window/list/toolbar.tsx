@@ -178,6 +178,7 @@ function FurtherTools(): JSX.Element {
       class="narrow"
       title="Filters and more"
       label="Filters and more"
+      isUnfolded
       button={
         <>
           <span class="unseen">Filters and more</span>

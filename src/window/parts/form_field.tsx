@@ -28,7 +28,7 @@ export function FormField(props: FormFieldProps): JSX.Element {
     "aria-label": isLabelHidden ? label : undefined,
   };
   return (
-    <div class="field">
+    <div class={isLabelHidden ? "field bare" : "field"}>
       {!isLabelHidden && <label for={id}>{label}</label>}
       {children(attributes)}
       <p class="fault" id={faultId} role="alert">{fault}</p>

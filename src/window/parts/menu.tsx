@@ -12,10 +12,14 @@ interface MenuProps {
   title: string;
   /** The name of the menu. */
   label: string;
+  /** Whether a wide page has the content in place of the button. */
+  isUnfolded?: boolean;
   children: ComponentChildren;
 }
 
-export function Menu({ button, label, children, ...attributes }: MenuProps): JSX.Element {
+export function Menu(
+  { button, label, isUnfolded, children, ...attributes }: MenuProps,
+): JSX.Element {
   const id = useId();
   return (
     <>
@@ -23,7 +27,7 @@ export function Menu({ button, label, children, ...attributes }: MenuProps): JSX
       <div
         id={id}
         popover="auto"
-        class="menu"
+        class={isUnfolded ? "menu unfolded" : "menu"}
         role="group"
         aria-label={label}
         onClickCapture={closeAfterChoice}
