@@ -28,6 +28,8 @@ export const ENCODINGS: Readonly<Record<string, string>> = {
 const ASSUMED = "windows-1252";
 
 const REPLACEMENT = "\ufffd";
+/** No text has it: the file is in another encoding, such as UTF-16 without a mark. */
+const NUL = "\0";
 const LINE_BREAK = /\r\n|\r|\n/;
 
 export interface DecodedText {
@@ -50,7 +52,8 @@ export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText {
   if (marked !== undefined) return decodeAs(bytes, marked, false);
   const decoded = decodeAs(bytes, "utf-8", false);
   const isUtf8 = decoded.brokenLines.size === 0 || isMostlyRight(decoded.text);
-  return isUtf8 ? decoded : decodeAs(bytes, ASSUMED, true);
+  if (!isUtf8) return decodeAs(bytes, ASSUMED, true);
+  return { ...decoded, isAssumed: decoded.text.includes(NUL) };
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): string | undefined {
@@ -64,16 +67,16 @@ function decodeAs(bytes: Uint8Array, encoding: string, isAssumed: boolean): Deco
   const decoded = { encoding, isAssumed };
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    return { ...decoded, text, brokenLines: new Set() };
+    return { ...decoded, text, brokenLines: linesWith(/\0/, text) };
   } catch {
     const text = new TextDecoder(encoding).decode(bytes);
-    return { ...decoded, text, brokenLines: linesWithReplacement(text) };
+    return { ...decoded, text, brokenLines: linesWith(/[\0\ufffd]/, text) };
   }
 }
 
-function linesWithReplacement(text: string): Set<number> {
-  const lines = text.split(LINE_BREAK);
-  return new Set(lines.flatMap((line, index) => line.includes(REPLACEMENT) ? [index + 1] : []));
+function linesWith(wrong: RegExp, text: string): Set<number> {
+  const lines = wrong.test(text) ? text.split(LINE_BREAK) : [];
+  return new Set(lines.flatMap((line, index) => wrong.test(line) ? [index + 1] : []));
 }
 
 /** A text in another encoding is hardly ever valid UTF-8 by chance. */

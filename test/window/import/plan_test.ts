@@ -159,6 +159,15 @@ Deno.test("readTable() keeps UTF-8 with one wrong byte, and its line is left out
   ]);
 });
 
+Deno.test("readTable() adds nothing of UTF-16 without a mark until a reader chooses it", () => {
+  for (const name of ["Rex", "Zoë", "小白"]) {
+    const text = `Name,Category\r\n${name},7\r\nMia,8\r\n`;
+    const wide = new Uint8Array(Uint16Array.from(text, (it) => it.charCodeAt(0)).buffer);
+    assertEquals([tableOf(wide).isAssumed, addedBy(planOf(wide))], [true, []]);
+    assertEquals(addedBy(planOf(wide, "utf-16le")), [[name, 7n], ["Mia", 8n]]);
+  }
+});
+
 Deno.test("readTable() names the assumed encoding, and reads the file again in a chosen one", () => {
   const file = bytesOf("Name;Category;Status\r\nPu\xb9e\xb3ek;7;available\r\n\xafaba;8;\r\n");
   const table = tableOf(file);
