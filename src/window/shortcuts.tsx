@@ -2,6 +2,7 @@
 
 import { openAddDialog } from "./animal/add_dialog.tsx";
 import { Dialog, openDialog } from "./parts/dialog.tsx";
+import { latinKey } from "./parts/keys.ts";
 import { mayWrite } from "./data/key_info.ts";
 import { isListShown } from "./navigation/navigation.ts";
 import { apiKey } from "./data/session.ts";
@@ -31,12 +32,12 @@ const SHORTCUTS: readonly Shortcut[] = [
 /** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */
 export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
-    const { target, key } = event;
+    const { target } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
     const isTyped = target instanceof Element && target.matches("input:not([type=checkbox])");
     const isBusy = document.querySelector("dialog[open]") !== null;
     if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
-    const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());
+    const shortcut = SHORTCUTS.find(({ keys }) => keys === latinKey(event));
     if (shortcut?.run === undefined) return;
     event.preventDefault();
     shortcut.run();

@@ -8,6 +8,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
+import { latinKey } from "./keys.ts";
 import { Name } from "./name.tsx";
 
 const TOAST_MS = 4_000;
@@ -153,8 +154,9 @@ function Toasts(): JSX.Element {
 }
 
 /** In a field and in a dialog, the key undoes what was typed. */
-function isUndoKey({ key, ctrlKey, metaKey, shiftKey, target }: KeyboardEvent): boolean {
-  const isKey = key === "z" && (ctrlKey || metaKey) && !shiftKey;
+function isUndoKey(event: KeyboardEvent): boolean {
+  const { ctrlKey, metaKey, shiftKey, target } = event;
+  const isKey = latinKey(event) === "z" && (ctrlKey || metaKey) && !shiftKey;
   const isTyping = (target as Element).matches("input:not([type=checkbox]), dialog *");
   return isKey && !isTyping;
 }
