@@ -23,18 +23,26 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "PgUp PgDn", what: "Go a screen of animals up or down" },
   { keys: "Home End", what: "Go to the first animal, or the last one that is loaded" },
   { keys: "Space", what: "Select an animal, with Shift a range" },
+  { keys: "Shift+↑ ↓", what: "Select from animal to animal" },
+  { keys: "Ctrl+A", what: "Select all animals that are loaded" },
   { keys: "Enter", what: "Open, choose or save" },
   { keys: "Ctrl+Enter", what: "Add an animal, and then the next one" },
   { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },
   { keys: "Esc", what: "Close, cancel or clear the selection" },
 ];
 
+/** Whether a control takes the key: in a list of choices, a letter chooses. */
+function takesKey(target: Element, key: string): boolean {
+  const isChoosing = target.matches("select") && /^\p{L}$/u.test(key);
+  return isChoosing || target.matches("input:not([type=checkbox])");
+}
+
 /** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */
 export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
-    const isTyped = target instanceof Element && target.matches("input:not([type=checkbox])");
+    const isTyped = target instanceof Element && takesKey(target, key);
     const isBusy = document.querySelector("dialog[open]") !== null;
     if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === latinKey(event));

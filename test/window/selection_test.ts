@@ -73,6 +73,29 @@ testInBrowser(
     await bar(page).getByText("1 selected").waitFor();
     await page.keyboard.press("Space");
     await bar(page).waitFor({ state: "hidden" });
+    // Shift and the arrows extend the range and take back what they have extended.
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowUp"]) {
+      await page.keyboard.press(`Shift+${key}`);
+    }
+    await expectFocus(linkOf(page, "Pet 129"));
+    await bar(page).getByText("2 selected").waitFor();
+    await expectSoon(() => boxOf(page, "Pet 128").isChecked(), false);
+    await page.keyboard.press("Control+a");
+    await bar(page).getByText("100 selected").waitFor();
+    // Escape closes what is open, and clears the selection from wherever the focus is.
+    await press(page, "Mark as");
+    await page.keyboard.press("Escape");
+    await button(page.getByRole("group", { name: "Mark as" }), "Sold").waitFor({ state: "hidden" });
+    await bar(page).getByText("100 selected").waitFor();
+    await expectFocus(button(page, "Mark as"));
+    await page.keyboard.press("Escape");
+    await bar(page).waitFor({ state: "hidden" });
+    // In a text, the keys select text.
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+a");
+    await boxOf(page, "Pet 130").click();
+    await bar(page).getByText("1 selected").waitFor();
+    await press(bar(page), "Clear");
     // Another list begins without a selection.
     await boxOf(page, "Pet 130").click();
     await bar(page).waitFor();
@@ -83,7 +106,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "all animals of a long list can be selected, the bar says how far it has loaded, and Clear stops it",
+  "all animals of a long list can be selected, and what is done with them waits",
   async ({ service, network, open }) => {
     await addPets(service, 320);
     const page = await open(`/window#key=${service.token}`);
@@ -97,13 +120,18 @@ testInBrowser(
     await tab(page, "All 320").waitFor();
     await boxOf(page, "Pet 320").click();
     await press(bar(page), "Select all 320");
-    await button(bar(page), "Loading 200 …").waitFor();
+    // What is done with the selection waits for it, and the bar says one number.
+    await bar(page).getByText("Selecting all 320 …").waitFor();
+    await expectSoon(() => bar(page).getByRole("progressbar").getAttribute("value"), "200");
+    assertEquals(await bar(page).getByText("selected").count(), 0);
+    for (const name of ["Mark as", "Remove", "Export"]) {
+      assertEquals(await button(bar(page), name).isDisabled(), true, name);
+    }
     await expectAccessible(page, "loading of a selection");
-    await press(bar(page), "Clear");
-    await bar(page).waitFor({ state: "hidden" });
-    gate.resolve();
-    await boxOf(page, "Pet 320").click();
+    await press(bar(page), "Stop");
     await bar(page).getByText("1 selected").waitFor();
+    await expectFocus(button(bar(page), "Select all 320"));
+    gate.resolve();
     await press(bar(page), "Select all 320");
     await bar(page).getByText("320 selected").waitFor();
     await button(bar(page), "Select all 320").waitFor({ state: "hidden" });

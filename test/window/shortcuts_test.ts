@@ -28,6 +28,10 @@ testInBrowser(
     const used = ["/", "n", "?", "↑", "↓", "←", "→", "PgUp", "PgDn", "Home", "End", "Space"];
     assertEquals(keys.flatMap((text) => text.split(" ")), [
       ...used,
+      "Shift+↑",
+      "↓",
+      "Ctrl+A",
+      "Ctrl+P",
       "Enter",
       "Ctrl+Enter",
       "Ctrl+Z",

@@ -1,4 +1,4 @@
-/** The choice of a status: only Enter and a click write. */
+/** The choice of a status: a click, Enter and letters write, and nothing else. */
 
 import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 import { expectFocus, row, statusOf, toast } from "../support/window_controls.ts";
 
 testInBrowser(
-  "a status is chosen by arrows and Enter, and nothing else writes one",
+  "a status is chosen by arrows and Enter or by a letter, and nothing else writes one",
   async ({ service, network, open }) => {
     for (const name of ["Rex", "Mia"]) {
       await service.add({ name, categoryId: 7, status: "available" });
@@ -33,8 +33,6 @@ testInBrowser(
     await expectFocus(statusOf(page, "Mia"));
     await press("ArrowDown");
     await expectFocus(picker);
-    // A letter chooses nothing while the list is closed.
-    await press("s");
     await press("Enter");
     await expectSoon(isOpen, true);
     await press("ArrowDown", "ArrowDown", "Escape");
@@ -52,6 +50,13 @@ testInBrowser(
     await expectSoon(() => picker.getAttribute("aria-busy"), "false");
     await expectFocus(picker);
     assertEquals(patches, ['{"status":null}']);
+    // The letter is no shortcut here, which would open a form.
+    await press("ArrowUp");
+    await expectFocus(statusOf(page, "Mia"));
+    await press("n");
+    await toast(page, "Mia lost its status").waitFor();
+    assertEquals(await page.getByRole("dialog").count(), 0);
+    assertEquals(patches.length, 2);
   },
 );
 

@@ -39,7 +39,7 @@ export function selectedPets(): Pet[] {
 
 /** Selects an animal or not; with `isRange`, also those between it and the last one. */
 export function select(id: number, isSelected: boolean, isRange: boolean): void {
-  const range = isRange ? rangeTo(id) : [id];
+  const range = isRange ? rangeOf(anchor ?? id, id) : [id];
   const ids = new Set(selectedIds.value);
   for (const it of range) {
     if (isSelected) ids.add(it);
@@ -49,10 +49,19 @@ export function select(id: number, isSelected: boolean, isRange: boolean): void 
   choose(ids);
 }
 
-function rangeTo(id: number): readonly number[] {
-  const from = selectable.value.indexOf(anchor ?? id);
-  const to = selectable.value.indexOf(id);
-  if (from < 0) return [id];
+/** Moves the end of the selected range from one animal to another. The range begins at `from` if that is not selected. */
+export function extendSelection(from: number, to: number): void {
+  const isBegun = anchor !== undefined && selectedIds.value.has(from);
+  const start = isBegun ? anchor! : from;
+  const others = selectedIds.value.difference(new Set(rangeOf(start, from)));
+  anchor = start;
+  choose(others.union(new Set(rangeOf(start, to))));
+}
+
+function rangeOf(start: number, end: number): readonly number[] {
+  const from = selectable.value.indexOf(start);
+  const to = selectable.value.indexOf(end);
+  if (from < 0) return [end];
   return selectable.value.slice(Math.min(from, to), Math.max(from, to) + 1);
 }
 
@@ -65,7 +74,7 @@ const loadedWhole = signal<Filter | undefined>(undefined);
 
 export const isLoadingWhole = computed(() => loadedWhole.value === wanted.value);
 
-/** Selects all animals of the list, and first loads those that are missing. Another selection stops it. */
+/** Selects all animals of the list, and first loads those that are missing. Another selection stops it, too. */
 export async function selectWhole(): Promise<void> {
   if (isLoadingWhole.value) return;
   const filter = wanted.value;
@@ -75,6 +84,11 @@ export async function selectWhole(): Promise<void> {
   while (isLoaded && hasMore.value && isWanted()) isLoaded = await loadMore();
   if (isLoaded && isWanted()) selectAll();
   if (loadedWhole.value === filter) loadedWhole.value = undefined;
+}
+
+/** Stops loading. What was selected before stays selected. */
+export function stopSelecting(): void {
+  loadedWhole.value = undefined;
 }
 
 export function clearSelection(): void {

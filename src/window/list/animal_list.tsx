@@ -29,6 +29,7 @@ import { Icon } from "../parts/icon.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
   clearSelection,
+  extendSelection,
   isAllSelected,
   select,
   selectableCount,
@@ -135,6 +136,7 @@ function Grid(): JSX.Element {
   const activeRow = useActiveRow(ids);
   useView(rows);
   useAnchor(ids, rows);
+  useSelectionKeys();
   const kept = useFocusKept(rows, activeRow);
 
   const first = firstRow - rowsOnScreen / 2;
@@ -320,6 +322,32 @@ function isText(target: Element): boolean {
   return target.matches("input:not([type=checkbox])");
 }
 
+/** Ctrl+A selects what is loaded, and Escape nothing, if no text and nothing that is open has the keys. */
+function useSelectionKeys(): void {
+  useEffect(() => {
+    addEventListener("keydown", onSelectionKey);
+    return () => removeEventListener("keydown", onSelectionKey);
+  }, []);
+}
+
+const OPEN = "dialog[open], :popover-open";
+
+function onSelectionKey(event: KeyboardEvent): void {
+  const isTaken = event.isComposing || document.querySelector(OPEN) !== null;
+  if (isTaken || isText(event.target as Element)) return;
+  if (event.key === "Escape") clearSelection();
+  if (!isSelectAll(event)) return;
+  event.preventDefault();
+  selectAll();
+}
+
+function isSelectAll({ ctrlKey, metaKey, altKey, shiftKey, key, code }: KeyboardEvent): boolean {
+  const isCombined = (ctrlKey || metaKey) && !altKey && !shiftKey;
+  // A layout without Latin letters has another letter at its place.
+  const isA = key.toLowerCase() === "a" || key > "\u024f" && code === "KeyA";
+  return isCombined && isA;
+}
+
 const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 
 function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
@@ -341,12 +369,12 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
     select(id, !selectedIds.value.has(id), event.shiftKey);
     return;
   }
-  if (event.key === "Escape") clearSelection();
   const step = stepOf(event.key, ids.length);
   if (step === undefined) return;
   event.preventDefault();
   const from = ids.indexOf(Number(row.dataset.id));
   const to = Math.max(0, Math.min(ids.length - 1, from + step));
+  if (event.shiftKey) extendSelection(ids[from], ids[to]);
   activeId.value = ids[to];
   afterDraw(() => {
     const other = document.querySelector(`[data-id="${ids[to]}"]`);

@@ -21,6 +21,7 @@ import {
   selectedIds,
   selectedPets,
   selectWhole,
+  stopSelecting,
 } from "../data/selection.ts";
 
 export function SelectionBar(): JSX.Element | null {
@@ -30,29 +31,29 @@ export function SelectionBar(): JSX.Element | null {
 }
 
 function Actions(): JSX.Element {
-  const loaded = loadedCount.value.toLocaleString("en");
+  const isWaiting = isLoadingWhole.value;
   const isPart = !isAllSelected.value || hasMore.value;
   // The button for all is gone then, or the bar.
   useEffect(() => restoreFocus, [isPart]);
   return (
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
-        <b>{selectedIds.value.size.toLocaleString("en")} selected</b>
+        <b>
+          {isWaiting
+            ? `Selecting all ${total()} …`
+            : `${selectedIds.value.size.toLocaleString("en")} selected`}
+        </b>
       </p>
+      {isWaiting && <Loaded />}
       {isPart && (
-        <button
-          type="button"
-          class="quiet"
-          aria-disabled={isLoadingWhole.value}
-          onClick={selectWhole}
-        >
-          {isLoadingWhole.value ? `Loading ${loaded} …` : `Select all ${total()}`}
+        <button type="button" class="quiet" onClick={isWaiting ? stopSelecting : selectWhole}>
+          {isWaiting ? "Stop" : `Select all ${total()}`}
         </button>
       )}
       <div class="line">
         {mayWrite.value && (
           <>
-            <Menu class="" title="Mark as" label="Mark as" button="Mark as">
+            <Menu class="" title="Mark as" label="Mark as" button="Mark as" disabled={isWaiting}>
               {STATUS_CHOICES.map(choiceOf).map(({ text, drawn }) => (
                 <button
                   key={text}
@@ -63,10 +64,22 @@ function Actions(): JSX.Element {
                 </button>
               ))}
             </Menu>
-            <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
+            <button
+              type="button"
+              disabled={isWaiting}
+              onClick={() => askToRemoveAll(selectedPets())}
+            >
+              Remove
+            </button>
           </>
         )}
-        <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
+        <button
+          type="button"
+          disabled={isWaiting}
+          onClick={() => exportSelected(selectedPets())}
+        >
+          Export
+        </button>
       </div>
       <button type="button" class="quiet" title="Clear" aria-label="Clear" onClick={clearSelection}>
         <Icon name="close" />
@@ -75,11 +88,21 @@ function Actions(): JSX.Element {
   );
 }
 
-/** How many animals the list has. Nobody knows it while a search has found only some of them. */
 function total(): string {
-  const whole = isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
-  const count = hasMore.value ? whole : loadedCount.value;
-  return count?.toLocaleString("en") ?? "of them";
+  return countOfList()?.toLocaleString("en") ?? "of them";
+}
+
+/** How many animals the list has. Nobody knows it while a search has found only some of them. */
+function countOfList(): number | undefined {
+  if (!hasMore.value) return loadedCount.value;
+  return isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
+}
+
+/** How far the list is loaded, if anybody knows how long it is. */
+function Loaded(): JSX.Element {
+  const max = countOfList();
+  const value = max === undefined ? undefined : loadedCount.value;
+  return <progress aria-label="Loaded" max={max} value={value}></progress>;
 }
 
 function Progress(): JSX.Element {

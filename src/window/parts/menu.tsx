@@ -14,6 +14,7 @@ interface MenuProps {
   label: string;
   /** Whether a wide page has the content in place of the button. */
   isUnfolded?: boolean;
+  disabled?: boolean;
   children: ComponentChildren;
 }
 

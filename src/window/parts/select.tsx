@@ -48,13 +48,12 @@ export function Select(props: SelectProps): JSX.Element {
   );
 }
 
-/** The open list has its keys for itself. In the list of animals, no key chooses by itself while it is closed. */
+/** The open list has its keys for itself. A closed one in the list of animals opens with Enter, and letters choose. */
 function onKey(event: KeyboardEvent, isInGrid: boolean): void {
   const { key, target, currentTarget } = event;
   const isOpen = target !== currentTarget;
-  const isChoosing = key === "Enter" || [...key].length === 1 && key !== " ";
   if (isOpen) event.stopPropagation();
-  if (isOpen || !isInGrid || !isChoosing) return;
+  if (isOpen || !isInGrid || key !== "Enter") return;
   event.preventDefault();
-  if (key === "Enter") (currentTarget as HTMLSelectElement).showPicker();
+  (currentTarget as HTMLSelectElement).showPicker();
 }
