@@ -25,6 +25,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "Space", what: "Select an animal, with Shift a range" },
   { keys: "Shift+↑ ↓", what: "Select from animal to animal" },
   { keys: "Ctrl+A", what: "Select all animals that are loaded" },
+  { keys: "Ctrl+P", what: "Print the whole list" },
   { keys: "Enter", what: "Open, choose or save" },
   { keys: "Ctrl+Enter", what: "Add an animal, and then the next one" },
   { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },

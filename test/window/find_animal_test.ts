@@ -263,3 +263,41 @@ testInBrowser(
     await expectFocus(link(120));
   },
 );
+
+testInBrowser(
+  "a tab, a category and a search are steps of the browser's history, and the chosen tab is none",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    await service.add({ name: "Mia", categoryId: 8 });
+    const page = await open(`/window#key=${service.token}`);
+    const shown = () => page.evaluate("location.search");
+    const search = page.getByRole("searchbox", { name: "Search by name or id" });
+    const category = page.getByLabel("Filter by category");
+    await tab(page, "All 2").click();
+    await tab(page, "Sold 1").click();
+    await tab(page, "Sold 1").click();
+    await search.pressSequentially("re");
+    await expectSoon(shown, "?status=sold&name=re");
+    await search.pressSequentially("x");
+    await expectSoon(shown, "?status=sold&name=rex");
+    await category.fill("dogs");
+    await expectSoon(shown, "?status=sold&categoryId=7&name=rex");
+    await search.fill("r");
+    await expectSoon(shown, "?status=sold&categoryId=7&name=r");
+    for (
+      const step of [
+        "?status=sold&categoryId=7&name=rex",
+        "?status=sold&name=rex",
+        "?status=sold",
+        "",
+      ]
+    ) {
+      await page.goBack();
+      await expectSoon(shown, step);
+      const name = new URLSearchParams(step).get("name") ?? "";
+      await expectSoon(() => search.inputValue(), name);
+    }
+    await row(page, "Mia").waitFor();
+  },
+);

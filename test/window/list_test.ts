@@ -117,6 +117,37 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "Ctrl+P prints the whole list, and paper from elsewhere says what is missing",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 250; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Pet 250").waitFor();
+    await page.evaluate(`print = () => {
+      dispatchEvent(new Event("beforeprint"));
+      queueMicrotask(() => queueMicrotask(() => {
+        printed = document.querySelectorAll("[data-id]").length;
+        dispatchEvent(new Event("afterprint"));
+      }));
+    }`);
+    await page.emulateMedia({ media: "print" });
+    const note = page.getByText(/These are the first/);
+    await note.getByText("first 100 animals of the list. Ctrl+P prints all of it").waitFor();
+    await page.emulateMedia({ media: "screen" });
+    await note.waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+p");
+    await expectSoon(() => page.evaluate("globalThis.printed"), 250);
+    await page.emulateMedia({ media: "print" });
+    assertEquals(await note.count(), 0);
+    const heights = () =>
+      page.locator(ROWS).evaluateAll((rows: Page[]) =>
+        rows.slice(0, 2).map((it) => Math.round(it.getBoundingClientRect().y))
+      );
+    const [first, second] = await heights();
+    assertGreater(second, first);
+  },
+);
+
 testInBrowser("paper gets all loaded rows, and no controls", async ({ service, open }) => {
   for (let id = 1; id <= 90; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);

@@ -130,6 +130,15 @@ export async function loadMore(): Promise<boolean> {
   return await attempt(() => loadPages(nextPage, filter));
 }
 
+/** Loads the rest of the list, as long as `isWanted` says so. Resolves to whether the list is whole. */
+export async function loadRest(isWanted: () => boolean): Promise<boolean> {
+  const filter = wanted.value;
+  const isCurrent = () => wanted.value === filter && isWanted();
+  let isLoaded = true;
+  while (isLoaded && hasMore.value && isCurrent()) isLoaded = await loadMore();
+  return isLoaded && isCurrent();
+}
+
 function loadPages(startPath: string, filter: Filter): Promise<void> {
   lastLoad = fillScreen(startPath, filter);
   return lastLoad;

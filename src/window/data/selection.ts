@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { hasMore, listed, loadMore, petOf, rowIds, wanted } from "./animals.ts";
+import { listed, loadRest, petOf, rowIds, wanted } from "./animals.ts";
 import { type Filter, NO_FILTER } from "./filter.ts";
 
 const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
@@ -79,10 +79,7 @@ export async function selectWhole(): Promise<void> {
   if (isLoadingWhole.value) return;
   const filter = wanted.value;
   loadedWhole.value = filter;
-  const isWanted = () => loadedWhole.value === filter && wanted.value === filter;
-  let isLoaded = true;
-  while (isLoaded && hasMore.value && isWanted()) isLoaded = await loadMore();
-  if (isLoaded && isWanted()) selectAll();
+  if (await loadRest(() => loadedWhole.value === filter)) selectAll();
   if (loadedWhole.value === filter) loadedWhole.value = undefined;
 }
 

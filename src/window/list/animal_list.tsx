@@ -26,6 +26,7 @@ import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { COLUMNS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
+import { isPrinting, MissingOnPaper, usePrinting } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
   clearSelection,
@@ -54,9 +55,6 @@ const view = signal<View>({ firstRow: 0, rowsOnScreen: 0, rowHeight: 1 });
 /** The animal on whose row the keys are. */
 const activeId = signal<number | undefined>(undefined);
 
-/** Paper has all rows. */
-const isPrinting = signal(false);
-
 /** Measures nothing while no row is drawn. */
 function measure(rows: HTMLElement | null): void {
   const drawn = rows?.firstElementChild;
@@ -83,6 +81,7 @@ export function AnimalList(): JSX.Element {
       style={{ "--fields": COLUMNS.length }}
     >
       {rowIds.value.length > 0 && <Grid />}
+      <MissingOnPaper />
       <Rest />
     </div>
   );
@@ -137,6 +136,7 @@ function Grid(): JSX.Element {
   useView(rows);
   useAnchor(ids, rows);
   useSelectionKeys();
+  usePrinting();
   const kept = useFocusKept(rows, activeRow);
 
   const first = firstRow - rowsOnScreen / 2;
@@ -266,16 +266,11 @@ function useView(rows: { current: HTMLElement | null }): void {
       const isNearEnd = scrollY > document.body.scrollHeight - 2 * innerHeight;
       if (isNearEnd) loadMore();
     };
-    const setPrinting = ({ type }: Event) => isPrinting.value = type === "beforeprint";
     addEventListener("scroll", onMove);
     addEventListener("resize", onMove);
-    addEventListener("beforeprint", setPrinting);
-    addEventListener("afterprint", setPrinting);
     return () => {
       removeEventListener("scroll", onMove);
       removeEventListener("resize", onMove);
-      removeEventListener("beforeprint", setPrinting);
-      removeEventListener("afterprint", setPrinting);
     };
   }, []);
 }

@@ -17,8 +17,8 @@ import { openImportDialog } from "../import/import_dialog.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
 import {
-  checkTyped,
   filterFault,
+  leaveTyped,
   showAllAnimals,
   showList,
   showTyped,
@@ -132,6 +132,7 @@ function Search(): JSX.Element {
         autocomplete="off"
         value={typed.value.name}
         onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
+        onBlur={onLeave}
       />
       {typed.value.name !== "" && (
         <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>
@@ -152,17 +153,16 @@ function CategoryFilter(): JSX.Element {
           any="Any category"
           text={typed.value.categoryId}
           onText={(categoryId) => showSoon({ categoryId })}
-          onLeave={onLeaveCategory}
+          onLeave={onLeave}
         />
       )}
     </FormField>
   );
 }
 
-function onLeaveCategory(): void {
+function onLeave(): void {
   clearTimeout(typing);
-  showTyped();
-  checkTyped();
+  leaveTyped();
 }
 
 function showSoon(change: { name?: string; categoryId?: string }): void {

@@ -30,6 +30,9 @@ export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
 /** The fault of the text in the category field, which the list does not follow. */
 export const filterFault = signal<string | undefined>(undefined);
 
+/** Whether the last step of the browser's history is what is being typed: until the reader leaves the field, it stays one step. */
+let isTyping = false;
+
 type TypedFilter = Pick<Filter, "categoryId" | "name">;
 
 /** Scroll position of the list when the page of an animal was opened, in pixels. */
@@ -49,6 +52,7 @@ export async function showAddress(): Promise<void> {
     name: query.get("name") ?? "",
     order: query.get("order") === "asc" ? "asc" : "",
   };
+  endTyping();
   batch(() => {
     typed.value = filter;
     filterFault.value = undefined;
@@ -82,10 +86,12 @@ export function addressOf(filter: Filter, id?: number | Page): string {
   return search === "" ? location.pathname : `?${search}`;
 }
 
-/** Lists the animals of a tab, or all. Typed text stays, unless the change replaces it. */
+/** Lists the animals of a tab, or all. Typed text stays, unless the change replaces it. The same list is no further step back. */
 export async function showList(change: Partial<Filter>): Promise<void> {
   const filter = { ...wanted.value, ...change };
-  history.pushState(null, "", addressOf(filter));
+  const isShown = isListShown.value && isSameFilter(filter, wanted.value);
+  if (!isShown) history.pushState(null, "", addressOf(filter));
+  endTyping();
   batch(() => {
     typed.value = { ...typed.value, ...change };
     filterFault.value = categoryOf(typed.value.categoryId).fault;
@@ -115,15 +121,22 @@ export async function showTyped(): Promise<void> {
   filterFault.value = findCategories(categoryId).length > 0 ? undefined : fault;
   const filter = { ...wanted.value, name, categoryId: id ?? wanted.value.categoryId };
   if (filterFault.value !== undefined || isSameFilter(filter, wanted.value)) return;
-  // Typing adds no step to the history of the browser, so one step back ends the search.
-  history.replaceState(null, "", addressOf(filter));
+  if (isTyping) history.replaceState(null, "", addressOf(filter));
+  else history.pushState(null, "", addressOf(filter));
+  isTyping = true;
   scrollTo(0, 0);
   await attempt(() => loadAnimals(filter));
 }
 
-/** The reader has left the field of the category, so a part of a name is a fault. */
-export function checkTyped(): void {
+/** The reader has left a field of the filter, so a part of a category's name is a fault. */
+export function leaveTyped(): void {
+  showTyped();
+  endTyping();
   filterFault.value = categoryOf(typed.value.categoryId).fault;
+}
+
+function endTyping(): void {
+  isTyping = false;
 }
 
 /** The category that a typed text means: "" for all. */
