@@ -41,7 +41,7 @@ function takesKey(target: Element, key: string): boolean {
 /** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */
 export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
-    const { target } = event;
+    const { target, key } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
     const isTyped = target instanceof Element && takesKey(target, key);
     const isBusy = document.querySelector("dialog[open]") !== null;

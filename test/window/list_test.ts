@@ -108,7 +108,9 @@ testInBrowser(
       );
     await expectSoon(() => styleOf(tab(page, "All 1"), "outlineStyle"), "solid");
     await expectSoon(() => styleOf(tab(page, "Sold 1"), "outlineStyle"), "none");
+    await page.getByRole("link", { name: "Activity" }).click();
     const dots = page.locator(".events .dot");
+    await dots.nth(2).waitFor();
     const colours = new Set<string>();
     for (let dot = 0; dot < 3; dot++) {
       colours.add(await styleOf(dots.nth(dot), "backgroundColor", "::before"));

@@ -26,6 +26,7 @@ import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { COLUMNS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
+import { latinKey } from "../parts/keys.ts";
 import { isPrinting, MissingOnPaper, usePrinting } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
@@ -336,11 +337,10 @@ function onSelectionKey(event: KeyboardEvent): void {
   selectAll();
 }
 
-function isSelectAll({ ctrlKey, metaKey, altKey, shiftKey, key, code }: KeyboardEvent): boolean {
+function isSelectAll(event: KeyboardEvent): boolean {
+  const { ctrlKey, metaKey, altKey, shiftKey } = event;
   const isCombined = (ctrlKey || metaKey) && !altKey && !shiftKey;
-  // A layout without Latin letters has another letter at its place.
-  const isA = key.toLowerCase() === "a" || key > "\u024f" && code === "KeyA";
-  return isCombined && isA;
+  return isCombined && latinKey(event) === "a";
 }
 
 const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };

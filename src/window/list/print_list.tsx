@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { hasMore, loadedCount, loadRest } from "../data/animals.ts";
 import { animals } from "../parts/count_words.ts";
+import { latinKey } from "../parts/keys.ts";
 import { showToast } from "../parts/messages.tsx";
 
 /** Paper has all rows. */
@@ -25,7 +26,7 @@ export function usePrinting(): void {
 }
 
 async function onPrintKey(event: KeyboardEvent): Promise<void> {
-  const isKey = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "p";
+  const isKey = (event.ctrlKey || event.metaKey) && latinKey(event) === "p";
   if (!isKey || !hasMore.value) return;
   event.preventDefault();
   showToast("The whole list is loaded, and then printed");
