@@ -51,6 +51,13 @@ export function isOvertaken(error: unknown): boolean {
     [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
 }
 
+/** An ETag that nothing has: without one, no write is carried out. */
+const NO_ETAG = '""';
+
+export function etagOf(headers: Headers): string {
+  return headers.get("etag") ?? NO_ETAG;
+}
+
 /** A successful response: `body` is `null` if there is none, `nextPage` the path of the next page. */
 export interface Reply<Body> {
   headers: Headers;

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { refreshAnimals } from "./animals.ts";
-import { isOvertaken, request, write } from "./api.ts";
+import { etagOf, isOvertaken, request, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.ts";
 import { holdPage, releasePage } from "./unsaved.ts";
 
@@ -11,10 +11,8 @@ import { holdPage, releasePage } from "./unsaved.ts";
 const TRIES = 3;
 const HOLDER = "write-animal";
 
-const NO_ETAG =
-  "Nothing was changed: the response of the service has no ETag, so this page cannot prove that nobody else's change is lost. A proxy on the way removes ETags. Ask the person who runs it to pass them on.";
 const ALWAYS_OTHER =
-  "Nothing was changed: the service says each time that somebody else has just changed the animal. If that is not true, a proxy on the way changes ETags. Ask the person who runs it.";
+  "Nothing was changed, because somebody else changes this animal at the same time. Try again";
 
 /** The animals that are being changed, by their ids, each with the fields that it gets. */
 export const changing = signal<ReadonlyMap<number, Patch>>(new Map());
@@ -129,10 +127,8 @@ async function writeUnlessChanged(
     if (now === undefined || !isSamePet(now, shown)) {
       return { kind: "conflict", before: shown, after: now };
     }
-    const etag = headers.get("etag");
-    if (etag === null) throw new Error(NO_ETAG);
     try {
-      const after = await send(`pets/${id}`, { "if-match": etag });
+      const after = await send(`pets/${id}`, { "if-match": etagOf(headers) });
       return { kind: "done", before: now, after };
     } catch (error) {
       if (!isOvertaken(error)) throw error;

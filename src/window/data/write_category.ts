@@ -1,6 +1,7 @@
 /** Changes the names of categories, unless somebody else has changed them meanwhile. */
 
 import {
+  etagOf,
   isOvertaken,
   NOT_FOUND,
   PRECONDITION_FAILED,
@@ -82,11 +83,8 @@ async function unlessChanged(
   await holdPageWhile(async () => {
     const { name, etag } = await readName(id);
     if (name !== shown) throw new Error(otherNameWords(id, shown, name));
-    if (name !== undefined && etag === null) {
-      throw new Error("Nothing was changed, because a proxy removes ETags");
-    }
     try {
-      await action(etag === null ? IF_NO_NAME : { "if-match": etag });
+      await action(etag === undefined ? IF_NO_NAME : { "if-match": etag });
     } catch (error) {
       throw isOvertaken(error) ? await overtakenError(id, shown) : error;
     }
@@ -101,14 +99,14 @@ async function overtakenError(id: bigint, shown: string | undefined): Promise<Er
 }
 
 /** Resolves to the present name of a category, if it has one, and its ETag. */
-async function readName(id: bigint): Promise<{ name?: string; etag: string | null }> {
+async function readName(id: bigint): Promise<{ name?: string; etag?: string }> {
   try {
     const { body, headers } = await request<{ name: string }>(`categories/${id}`);
-    return { name: body.name, etag: headers.get("etag") };
+    return { name: body.name, etag: etagOf(headers) };
   } catch (error) {
     const isUnnamed = error instanceof ResponseError && error.status === NOT_FOUND;
     if (!isUnnamed) throw error;
-    return { etag: null };
+    return {};
   }
 }
 
