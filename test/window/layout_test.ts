@@ -238,3 +238,23 @@ testInBrowser(
     }
   },
 );
+
+testInBrowser(
+  "a menu of a narrow page lies along the bottom of the screen",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    for (const width of [320, 390, 700]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      for (const name of ["Filters and more", "Mark as"]) {
+        await press(page, name);
+        const menu = page.getByRole("group", { name, exact: true });
+        await expectSoon(async () => {
+          const { x, y, width: wide, height } = await box(menu);
+          return [x, wide, y + height];
+        }, [0, width, 844]);
+        await page.keyboard.press("Escape");
+      }
+    }
+  },
+);
