@@ -55,15 +55,43 @@ testInBrowser(
   },
 );
 
-testInBrowser("no row moves under the pointer when others are added", async ({ service, open }) => {
-  for (let id = 1; id <= 40; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+testInBrowser(
+  "no row moves under the pointer when others are added or removed above it",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 40; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const place = async (name: string) => Math.round((await row(page, name).boundingBox()).y);
+    await row(page, "Pet 38").hover();
+    const before = await place("Pet 38");
+    // Nothing is above the list by which it could scroll back.
+    for (const id of [40, 39]) await service.remove(id);
+    await tab(page, "All 38").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    for (const name of ["Max", "Bella", "Zoe"]) await service.add({ name, categoryId: 7 });
+    await tab(page, "All 41").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    await service.remove(41);
+    await tab(page, "All 40").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    // Without the pointer, the list begins below its header again.
+    await page.mouse.move(640, 30);
+    await page.evaluate("scrollTo(0, 0)");
+    const head = await page.locator(".head").boundingBox();
+    await expectSoon(() => place("Zoe"), Math.round(head.y + head.height));
+  },
+);
+
+testInBrowser("no row of a short list moves under the pointer", async ({ service, open }) => {
+  for (let id = 1; id <= 4; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
-  const place = async (name: string) => (await row(page, name).boundingBox()).y;
-  await row(page, "Pet 38").hover();
-  const before = await place("Pet 38");
-  for (const name of ["Max", "Bella"]) await service.add({ name, categoryId: 7 });
-  await tab(page, "All 42").waitFor();
-  await expectSoon(() => place("Pet 38"), before);
+  const place = async (name: string) => Math.round((await row(page, name).boundingBox()).y);
+  await row(page, "Pet 2").hover();
+  const before = await place("Pet 2");
+  for (const name of ["Max", "Bella", "Zoe"]) await service.add({ name, categoryId: 7 });
+  await tab(page, "All 7").waitFor();
+  await expectSoon(() => place("Pet 2"), before);
+  await row(page, "Pet 2").click();
+  await page.getByRole("article").getByRole("heading", { name: "Pet 2" }).waitFor();
 });
 
 testInBrowser(

@@ -135,7 +135,7 @@ function Grid(): JSX.Element {
   const { firstRow, rowsOnScreen } = view.value;
   const activeRow = useActiveRow(ids);
   useView(rows);
-  useAnchor(ids, rows);
+  const endShift = useAnchor(ids, rows);
   useSelectionKeys();
   usePrinting();
   const kept = useFocusKept(rows, activeRow);
@@ -176,6 +176,7 @@ function Grid(): JSX.Element {
         ref={rows}
         role="rowgroup"
         id="rows"
+        onPointerLeave={endShift}
         style={{ height: `calc(${ids.length} * var(--row))` }}
       >
         {drawn}
@@ -276,22 +277,36 @@ function useView(rows: { current: HTMLElement | null }): void {
   }, []);
 }
 
-/** The rows in view keep their place when others come or go above them, at the top of the list only under the pointer. */
-function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }): void {
+/**
+ * When others come or go above it, the row that is pointed at keeps its place, so that nothing moves away from a click. If
+ * none is, the first row on the screen does, but at the top of the list, new rows are seen.
+ */
+function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }): () => void {
   const before = useRef<readonly number[]>(ids);
+  const shift = useRef(0);
+  const shiftTo = (pixels: number) => {
+    shift.current = pixels;
+    rows.current!.style.translate = `0 ${pixels}px`;
+    measure(rows.current);
+  };
   useLayoutEffect(() => {
     const { firstRow, rowHeight } = view.value;
-    const isPointedAt = rows.current?.matches(":hover") ?? false;
-    const anchorRow = isPointedAt ? Math.max(0, firstRow) : firstRow;
+    const pointedAt = rows.current?.querySelector<HTMLElement>("[data-id]:hover");
+    const anchorRow = pointedAt ? before.current.indexOf(Number(pointedAt.dataset.id)) : firstRow;
     const anchor = before.current[anchorRow];
     before.current = ids;
     if (anchor === undefined || isStale.value) return;
     const found = ids.indexOf(anchor);
     const row = found >= 0 ? found : ids.findIndex((id) => isAtOrAfter(id, anchor));
     if (row < 0 || row === anchorRow) return;
-    scrollBy(0, (row - anchorRow) * rowHeight);
-    measure(rows.current);
+    const pixels = (row - anchorRow) * rowHeight;
+    const from = scrollY;
+    scrollBy(0, pixels);
+    // The page may be too short to scroll that far.
+    const rest = pixels - (scrollY - from);
+    shiftTo(pointedAt ? shift.current - rest : 0);
   }, [ids]);
+  return () => shift.current !== 0 && shiftTo(0);
 }
 
 /** If the row with the focus is gone, the row in its place gets the focus. */
