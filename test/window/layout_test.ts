@@ -152,7 +152,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "the bar of a selection has two lines on a small phone",
+  "the header has one line on a small phone, and the bar of a selection has two",
   async ({ service, open }) => {
     for (let id = 1; id <= 120; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
     const page = await open(`/window#key=${service.token}`, { width: 320 });
@@ -160,6 +160,7 @@ testInBrowser(
     const bar = page.getByRole("group", { name: "Selected animals" });
     await page.getByRole("checkbox", { name: "Select Pet 120" }).click();
     await button(bar, "Select all 120").waitFor();
+    assertLess((await box(page.locator("header"))).height, 60);
     const yOf = async (name: string) => Math.round((await box(button(bar, name))).y);
     assertEquals(await yOf("Select all 120"), await yOf("Clear"));
     for (const name of ["Remove", "Export"]) assertEquals(await yOf(name), await yOf("Mark as"));
@@ -215,7 +216,7 @@ testInBrowser(
     await service.nameCategory(7n, "Rabbits and hares");
     await service.add({ name: LONG_NAME, categoryId: 7, status: "available" });
     // The check box, the name, the id and the actions, and fields.
-    const columns = [[760, 4 + 2], [1024, 4 + 4]];
+    const columns = [[760, 4 + 2], [1024, 4 + 4], [1280, 4 + 6], [1600, 4 + 6]];
     for (const [width, count] of [...columns, [320, 3 + 6], [390, 3 + 6]]) {
       const page = await open(`/window#key=${service.token}`, { width });
       await row(page, LONG_NAME).waitFor();
