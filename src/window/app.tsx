@@ -37,7 +37,6 @@ export function App(): JSX.Element {
       <Header />
       {hasKey && <Store />}
       {!hasKey && <SignInPage />}
-      <Dialogs />
       {isAsking && <SignInDialog />}
     </>
   );
@@ -120,6 +119,7 @@ function Store(): JSX.Element {
       <div class="floating">
         <SelectionBar />
         <Messages />
+        <Dialogs />
       </div>
     </main>
   );

@@ -1,8 +1,8 @@
 /** The keys that work anywhere on the page, and the help that names them. */
 
-import { openAddDialog } from "./animal/add_dialog.tsx";
+import { openAddDialog } from "./animal/animal_dialog.tsx";
 import { Dialog, openDialog } from "./parts/dialog.tsx";
-import { latinKey } from "./parts/keys.ts";
+import { belongsToInputMethod, latinKey } from "./parts/keys.ts";
 import { mayWrite } from "./data/key_info.ts";
 import { isListShown } from "./navigation/navigation.ts";
 import { apiKey } from "./data/session.ts";
@@ -42,10 +42,12 @@ function takesKey(target: Element, key: string): boolean {
 export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target, key } = event;
-    const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
+    const isCombined = event.ctrlKey || event.metaKey || event.altKey;
     const isTyped = target instanceof Element && takesKey(target, key);
     const isBusy = document.querySelector("dialog[open]") !== null;
-    if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
+    if (
+      belongsToInputMethod(event) || isCombined || isTyped || isBusy || apiKey.value === undefined
+    ) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === latinKey(event));
     if (shortcut?.run === undefined) return;
     event.preventDefault();

@@ -4,7 +4,9 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { restoreFocus } from "./parts/focus.ts";
+import { Form } from "./parts/form.tsx";
 import { FormField } from "./parts/form_field.tsx";
+import { TextInput } from "./parts/text_input.tsx";
 import {
   addressProblem,
   canKeep,
@@ -29,19 +31,13 @@ export function SignInPage(): JSX.Element {
   useEffect(() => restoreFocus, []);
   return (
     <main class="card">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          open();
-        }}
-      >
+      <Form onSend={open}>
         <h2 class="title">{TITLE}</h2>
         {fields}
         <p class="buttons">
           <button type="submit" class="primary">Sign in</button>
         </p>
-      </form>
+      </Form>
     </main>
   );
 }
@@ -84,16 +80,16 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
       />
       <FormField label="Access key" fault={fault}>
         {(attributes) => (
-          <input
+          <TextInput
             {...attributes}
-            ref={input}
+            control={input}
             type="password"
             name="password"
             autocomplete="current-password"
             autofocus
-            value={key}
-            onInput={({ currentTarget }) => {
-              setKey(currentTarget.value);
+            text={key}
+            onText={(text) => {
+              setKey(text);
               setFault(undefined);
             }}
           />

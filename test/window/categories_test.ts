@@ -82,7 +82,6 @@ testInBrowser(
         ["Rex", "Dogs", "Category 7"],
         ["Mia", "Cats", `Category ${LARGEST}`],
         ["Polly", "Parrots", "Category 71"],
-        ["Nemo", "Category 1", "category 1"],
       ]
     ) {
       const shown = row(page, name).getByTitle(title, { exact: true });
@@ -98,9 +97,8 @@ testInBrowser(
     await press(dialog.filter({ hasText: "Discard" }), "Discard");
     // An edit shows the name, and the name that was typed is that category.
     await press(page, "Edit Nemo");
-    const edited = page.getByRole("combobox", { name: "Category of Nemo" });
-    await expectSoon(() => edited.inputValue(), "Category 1");
-    await edited.fill("parrots");
+    await expectSoon(() => field.inputValue(), "Category 1");
+    await field.fill("parrots");
     await keys("Enter", "Enter");
     await row(page, "Nemo").getByText("Parrots").waitFor();
   },

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
-import { expectFocus, press, row } from "../support/window_controls.ts";
+import { expectFocus, press, row, toast } from "../support/window_controls.ts";
 
 const option = (page: Page, name?: string | RegExp) =>
   page.getByRole("listbox").getByRole("option", name === undefined ? {} : { name });
@@ -67,21 +67,34 @@ testInBrowser(
     await form.getByLabel("Name").fill("Rex");
     await form.getByLabel("Category").pressSequentially("Dogs");
     await option(page, "Add a category “Dogs”").waitFor();
-    // Tab only leaves the field.
+    // Tab only leaves the field, because the name may be mistyped.
     await page.keyboard.press("Tab");
-    await expectSoon(() => form.getByLabel("Category").inputValue(), "Dogs");
-    await form.getByLabel("Category").fill("Dogs");
+    await press(form, "Add");
+    await form.getByText("There is no category “Dogs”").waitFor();
+    await expectFocus(form.getByLabel("Category"));
+    await page.keyboard.press("ArrowDown");
     await option(page, "Add a category “Dogs”").waitFor();
     await page.keyboard.press("Enter");
-    const question = page.getByRole("dialog").filter({ hasText: "Add a category" });
-    await expectSoon(() => question.getByLabel("Name").inputValue(), "Dogs");
-    await press(question, "Add");
-    await question.waitFor({ state: "hidden" });
+    await form.getByText("A new category, which is added with the animal").waitFor();
     await expectSoon(() => form.getByLabel("Category").inputValue(), "Dogs");
-    await expectFocus(form.getByLabel("Category"));
+    await form.getByText("There is no category “Dogs”").waitFor({ state: "hidden" });
     await expectSoon(() => form.getByLabel("Name").inputValue(), "Rex");
+    assertEquals(await service.listCategories(), []);
     await press(form, "Add");
     await row(page, "Rex").filter({ hasText: "Dogs" }).waitFor();
+    assertEquals(await service.listCategories(), [{ id: 2n, name: "Dogs" }]);
+    // A name that no category can have is refused at the field. Another text is no new category.
+    await press(page, "Edit Max");
+    const edit = page.getByRole("dialog").filter({ hasText: "Edit Max" });
+    await edit.getByLabel("Category").pressSequentially("x".repeat(101));
+    await option(page, /Add a category/).click();
+    await press(edit, "Save");
+    await edit.getByText("Name has more than 100 characters").waitFor();
+    await edit.getByLabel("Category").fill("Dogs");
+    await edit.getByText("A new category").waitFor({ state: "hidden" });
+    await page.keyboard.press("Enter");
+    await press(edit, "Save");
+    await toast(page, "Max moved to Dogs").waitFor();
     assertEquals(await service.listCategories(), [{ id: 2n, name: "Dogs" }]);
     // The filter makes nothing, and a known name or a number is nothing new.
     await page.getByLabel("Filter by category").pressSequentially("Cats");

@@ -9,7 +9,6 @@ import {
   pickStatus,
   press,
   row,
-  ROWS,
   statusText,
   toast,
 } from "../support/window_controls.ts";
@@ -32,10 +31,9 @@ testInBrowser(
     assert(!conditions.includes(null));
     // All fields of an edit come back at once, here by the key.
     await press(page, "Edit Rex");
-    await fill(page.locator(ROWS), "Max", "9");
+    await fill(page.getByRole("dialog"), "Max", "9");
     await page.keyboard.press("Enter");
     await toast(page, "Rex was renamed Max and moved to category 9").waitFor();
-    // In the field of the edit, the key would undo what was typed.
     await row(page, "Max").waitFor();
     await page.keyboard.press("Control+z");
     await toast(page, "Undone: Rex has its old name and category again").waitFor();

@@ -2,48 +2,47 @@
 
 import type { JSX } from "preact";
 import { ResponseError } from "../data/api.ts";
-import {
-  type EditableField,
-  type Faults,
-  faultsOfError,
-  FIELDS,
-  type Texts,
-} from "../data/fields.ts";
-import { openCategoryDialog } from "../categories/category_dialog.tsx";
+import { EDITABLE_FIELDS, type Faults, faultsOfError, FIELDS, type Texts } from "../data/fields.ts";
 import { afterDraw } from "../parts/focus.ts";
 import { viewOf } from "./field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 
+const NEW_CATEGORY = "A new category, which is added with the animal";
+
 interface AnimalFieldsProps {
-  fields: readonly EditableField[];
   texts: Texts;
   faults: Faults;
+  /** Whether the text of the category is the name of one that is added with the animal. */
+  isNewCategory: boolean;
   isSending: boolean;
-  /** The name of the animal, if only assistive technology reads the labels. They name the animal then. */
-  hiddenLabelsOf?: string;
   onChange: (texts: Texts, faults: Faults) => void;
+  /** Called if the reader chooses to add a category with this name. */
+  onNewCategory: (name: string) => void;
 }
 
 export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
-  const { fields, texts, faults, isSending, hiddenLabelsOf, onChange } = props;
-  const change = (name: keyof Texts, text: string) => {
-    onChange({ ...texts, [name]: text }, faultsAfter(faults, name, text));
+  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory } = props;
+  const change = (name: keyof Texts, text: string, after = faultsAfter(faults, name, text)) => {
+    onChange({ ...texts, [name]: text }, after);
   };
-  const addCategory = (typed: string) => {
-    openCategoryDialog({ typed, onAdded: (id) => change("categoryId", String(id)) });
+  const addCategory = (name: string) => {
+    const { categoryId: _, ...others } = faults;
+    change("categoryId", name, others);
+    onNewCategory(name);
   };
   return (
     <>
-      {fields.map((field) => {
+      {EDITABLE_FIELDS.map((field) => {
         const { name, label } = field;
         const { Control } = viewOf(field);
+        const isCategory = name === "categoryId";
         return (
           <FormField
             key={name}
-            label={hiddenLabelsOf === undefined ? label : `${label} of ${hiddenLabelsOf}`}
-            isLabelHidden={hiddenLabelsOf !== undefined}
+            label={label}
             fault={faults[name]}
             isLocked={isSending}
+            hint={isCategory && isNewCategory ? NEW_CATEGORY : undefined}
           >
             {(attributes) => (
               <Control
@@ -51,7 +50,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
                 name={name}
                 text={texts[name] ?? ""}
                 onText={(text) => change(name, text)}
-                onNew={name === "categoryId" ? addCategory : undefined}
+                onNew={isCategory ? addCategory : undefined}
               />
             )}
           </FormField>

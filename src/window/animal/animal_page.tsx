@@ -17,8 +17,7 @@ import { StatusPill, viewOf } from "./field_views.tsx";
 import { StatusPicker } from "./status_picker.tsx";
 import { NOT_FOUND, request, ResponseError } from "../data/api.ts";
 import { removeOrAsk } from "./change_animal.tsx";
-import { beginEdit, EditForm } from "./edit_form.tsx";
-import { edits } from "../data/edits.ts";
+import { openEditDialog } from "./animal_dialog.tsx";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
 import { type AnyField, COLUMNS, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
 import { onEvents } from "../data/feed.ts";
@@ -86,7 +85,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
       </div>
       {isUnknown
         ? <p class="soft">It may have been removed.</p>
-        : <Contents id={id} history={history} loadOlder={loadOlder} />}
+        : <Contents history={history} loadOlder={loadOlder} />}
     </article>
   );
 }
@@ -97,14 +96,12 @@ function titleOf({ pet, isUnknown }: History): JSX.Element {
 }
 
 interface ContentsProps {
-  id: number;
   history: History;
   loadOlder: () => void;
 }
 
-function Contents({ id, history, loadOlder }: ContentsProps): JSX.Element {
+function Contents({ history, loadOlder }: ContentsProps): JSX.Element {
   const { pet, isRemoved, isLoading, events, nextPage } = history;
-  const edit = edits.value.get(id);
   return (
     <>
       {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
@@ -112,13 +109,7 @@ function Contents({ id, history, loadOlder }: ContentsProps): JSX.Element {
         {pet !== undefined && (
           <section>
             <h2>Details</h2>
-            {edit === undefined
-              ? <Details pet={pet} history={history} />
-              : (
-                <div class="editor" data-id={id}>
-                  <EditForm edit={edit} why={isRemoved ? "was removed" : undefined} hasLabels />
-                </div>
-              )}
+            <Details pet={pet} history={history} />
           </section>
         )}
         <section class="past">
@@ -145,7 +136,7 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
     <>
       <StatusPicker pet={pet} patch={changing.value.get(pet.id)} />
       <span class="buttons">
-        <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
+        <button type="button" onClick={() => openEditDialog(pet)}>Edit</button>
         <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
       </span>
     </>

@@ -5,7 +5,7 @@ import { undo } from "./change_animals.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
 import { describePet, type Patch } from "../data/fields.ts";
-import { attempt, problem, showProblem, showToast } from "../parts/messages.tsx";
+import { attempt, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import {
   beginWrites,
@@ -22,32 +22,19 @@ import {
 
 const BUSY = "This animal is just being saved. Try again in a moment";
 
-/** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
-type ChangeOutcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
-
 /**
- * Changes an animal which the reader sees as `shown`, unless somebody else has changed it meanwhile. `showError` shows a
- * failure; by default, it is a message of the page.
+ * Changes an animal which the reader sees as `shown`. Resolves to a conflict if somebody else has changed or removed it
+ * meanwhile.
  */
-export function changeAnimal(
-  shown: Pet,
-  patch: Patch,
-  showError?: (error: unknown) => void,
-): Promise<ChangeOutcome> {
-  return carryOut(changeOf(shown, patch), showError);
+export function changeAnimal(shown: Pet, patch: Patch): Promise<Written> {
+  return carryOut(changeOf(shown, patch));
 }
 
 /** Sets fields at once. In a conflict, asks what to do. */
 export async function changeOrAsk(shown: Pet, patch: Patch): Promise<void> {
-  const outcome = await changeAnimal(shown, patch);
-  if (outcome.kind !== "conflict") return;
-  const { theirs } = outcome;
-  const isSure = await ask({
-    title: "Somebody else changed this animal",
-    text: <ItIsNow pet={theirs} />,
-    no: "Keep theirs",
-    yes: "Change anyway",
-  });
+  const theirs = await carryOutOrSay(changeOf(shown, patch));
+  if (theirs === undefined) return;
+  const isSure = await askInConflict(theirs, "Change anyway");
   if (isSure) await changeOrAsk(theirs, patch);
 }
 
@@ -55,16 +42,19 @@ export async function changeOrAsk(shown: Pet, patch: Patch): Promise<void> {
 export async function removeOrAsk(shown: Pet): Promise<void> {
   // The second click of a double click.
   if (isBeingRemoved(shown.id)) return;
-  const outcome = await carryOut(removalOf(shown));
-  if (outcome.kind !== "conflict") return;
-  const { theirs } = outcome;
-  const isSure = await ask({
+  const theirs = await carryOutOrSay(removalOf(shown));
+  if (theirs === undefined) return;
+  const isSure = await askInConflict(theirs, "Remove anyway");
+  if (isSure) await removeOrAsk(theirs);
+}
+
+function askInConflict(theirs: Pet, yes: string): Promise<boolean> {
+  return ask({
     title: "Somebody else changed this animal",
     text: <ItIsNow pet={theirs} />,
     no: "Keep theirs",
-    yes: "Remove anyway",
+    yes,
   });
-  if (isSure) await removeOrAsk(theirs);
 }
 
 /** A removal sets no fields. */
@@ -81,34 +71,31 @@ export function ItIsNow({ pet }: { pet: Pet }) {
   );
 }
 
-async function carryOut(
-  write: Write,
-  showError: (error: unknown) => void = showProblem,
-): Promise<ChangeOutcome> {
+/** A failure is a message of the page. Resolves to the animal as somebody else has changed it meanwhile. */
+async function carryOutOrSay(write: Write): Promise<Pet | undefined> {
+  let theirs: Pet | undefined;
+  await attempt(async () => {
+    const { kind, before, after } = await carryOut(write);
+    if (kind === "done") return;
+    if (after === undefined) throw new Error(`${before.name} was removed by somebody else`);
+    theirs = after;
+  });
+  return theirs;
+}
+
+async function carryOut(write: Write): Promise<Written> {
   const { shown, send } = write;
-  if (changing.value.has(shown.id)) {
-    showError(new Error(BUSY));
-    return { kind: "failed" };
-  }
+  if (changing.value.has(shown.id)) throw new Error(BUSY);
   const ended: Ended = { write };
   beginWrites([write]);
-  await attempt(async () => {
-    ended.written = await send();
-  }, showError);
-  const { written } = ended;
-  await endWrites([ended]);
-  if (written === undefined) return { kind: "failed" };
-  if (written.kind === "done") {
-    showDone(written);
-    return { kind: "done" };
+  try {
+    const written = await send();
+    ended.written = written;
+    if (written.kind === "done") showDone(written);
+    return written;
+  } finally {
+    await endWrites([ended]);
   }
-  if (written.after !== undefined) return { kind: "conflict", theirs: written.after };
-  problem.value = (
-    <>
-      <Name of={shown.name} /> was removed by somebody else
-    </>
-  );
-  return { kind: "failed" };
 }
 
 /** If somebody else has made the same change before, nothing was done that could be undone. */

@@ -15,6 +15,7 @@ import {
 import type { ControlProps } from "../parts/control_props.ts";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
+import { TextInput } from "../parts/text_input.tsx";
 
 interface FieldView<Value> {
   /** The value in the list, in the preview of an import and in the history. */
@@ -66,7 +67,7 @@ function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<
   const own = OWN_VIEWS[name] as Partial<FieldView<unknown>> | undefined;
   const drawn = choices?.map(choiceOf);
   const Control = drawn === undefined
-    ? Input
+    ? TextInput
     : (props: ControlProps) => <Select {...props} choices={drawn} />;
   return { show: textOf, Control, sentence, ...own };
 }
@@ -79,15 +80,4 @@ export function choiceOf({ text, label }: LabelledText): Choice {
 /** The status of an animal, for people who may not change it. */
 export function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
   return <span class={`pill ${status ?? "none"}`}>{statusLabel(status)}</span>;
-}
-
-function Input({ text, onText, ...attributes }: ControlProps): JSX.Element {
-  return (
-    <input
-      autocomplete="off"
-      {...attributes}
-      value={text}
-      onInput={({ currentTarget }) => onText(currentTarget.value)}
-    />
-  );
 }

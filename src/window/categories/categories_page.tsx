@@ -92,7 +92,7 @@ function Table(): JSX.Element {
                 type="button"
                 class="quiet"
                 aria-label={`Name it: ${labelOf(category)}`}
-                onClick={() => openCategoryDialog({ category })}
+                onClick={() => openCategoryDialog(category)}
               >
                 Name it
               </button>
@@ -150,7 +150,7 @@ function NamedActions({ category }: { category: NamedCategory }): JSX.Element {
         type="button"
         class="quiet"
         aria-label={`Rename ${name}`}
-        onClick={() => openCategoryDialog({ category })}
+        onClick={() => openCategoryDialog(category)}
       >
         Rename
       </button>

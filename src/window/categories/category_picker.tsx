@@ -16,9 +16,11 @@ import {
 } from "../data/categories.ts";
 import type { ControlProps } from "../parts/control_props.ts";
 import { Icon } from "../parts/icon.tsx";
+import { belongsToInputMethod } from "../parts/keys.ts";
 import { useListBox } from "../parts/list_box.tsx";
 import { Name } from "../parts/name.tsx";
 import type { Choice } from "../parts/select.tsx";
+import { TextInput } from "../parts/text_input.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
 const CHOICES_SHOWN = 100;
@@ -35,13 +37,14 @@ interface CategoryPickerProps extends ControlProps {
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const { text, onText, onNew, any, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
-  const searched = isTyping ? text : "";
+  // A name that was left without a choice is still searched for.
+  const searched = isTyping || !INTEGER.test(text) ? text : "";
   const found = findCategories(searched);
   const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
   const choices: Choice[] = [...shown];
   if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
   if (onNew !== undefined && isNewCategoryName(searched)) choices.push(newChoice(text));
-  const list = useListBox<HTMLInputElement>({
+  const list = useListBox({
     choices,
     current: isTyping ? undefined : text,
     isLocked: attributes.readOnly === true,
@@ -64,12 +67,11 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     onText(typed);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const { key, isComposing } = event;
-    // An input method has the keys until its text is complete.
-    if (isComposing) return;
+    const { key } = event;
+    if (belongsToInputMethod(event)) return;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
     const active: Choice | undefined = choices[list.place];
-    // Tab must not choose to add a category, which opens a dialog.
+    // A mistyped name must not become a category.
     const isTabbed = key === "Tab" && isTyping && active !== undefined && active.text !== NEW;
     if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
@@ -82,15 +84,14 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   return (
     <>
       <span class="combobox">
-        <input
-          autocomplete="off"
+        <TextInput
           placeholder={any ?? (onNew && "Choose, or type a new one")}
           {...attributes}
           {...list.attributes}
           title={isTyping ? undefined : titleOf(text)}
           aria-autocomplete="list"
-          value={isTyping ? text : shownText(text)}
-          onInput={({ currentTarget }) => type(currentTarget.value)}
+          text={isTyping ? text : shownText(text)}
+          onText={type}
           onFocus={({ currentTarget }) => currentTarget.select()}
           onClick={() => list.goTo(isTyping ? undefined : text)}
           onKeyDown={onKeyDown}

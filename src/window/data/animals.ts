@@ -3,7 +3,6 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
 import { rememberCategories } from "./categories.ts";
-import { edits } from "./edits.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
 import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
@@ -72,13 +71,9 @@ function isInPart(id: number): boolean {
   return end !== undefined && (isAtOrAfter(end, id) || filter.name !== "");
 }
 
-/** It changes only when an edit begins or ends. */
-const editedIds = computed(() => [...edits.value.keys()].join());
-
-/** The ids of the rows, in their order. An animal that is edited keeps its row. */
+/** The ids of the rows, in their order. */
 export const rowIds = computed(() => {
-  const edited = editedIds.value === "" ? [] : editedIds.value.split(",").map(Number);
-  const all = [...listed.value.union(new Set(edited))].sort((a, b) => b - a);
+  const all = [...listed.value].sort((a, b) => b - a);
   if (isAscending.value) all.reverse();
   const searched = searchedId(list.value.filter.name);
   if (searched === undefined) return all;
@@ -102,12 +97,6 @@ export function petOf(id: number): Pet | undefined {
 /** Whether there is no such animal, as far as the page knows. */
 export function isRemoved(id: number): boolean {
   return known.value.get(id)?.isRemoved ?? false;
-}
-
-/** The reason if an animal with a row is in the list no more, in words after its name. */
-export function whyLeft(id: number): string | undefined {
-  if (listed.value.has(id)) return undefined;
-  return isRemoved(id) ? "was removed" : "left this list";
 }
 
 /** Lists the animals that a filter finds, from the beginning. */

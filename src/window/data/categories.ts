@@ -4,7 +4,11 @@ import { INT64_MAX } from "eventstore-less/int64";
 import { computed, signal } from "@preact/signals";
 import { foldName } from "../../encoding/fold_name.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { isBlank } from "../parts/blank.ts";
 import { seenText } from "../parts/seen_text.ts";
+
+/** The limit of the interface, in Unicode code points. */
+const NAME_MAX_LENGTH = 100;
 
 /** A category that has a name. */
 export interface NamedCategory {
@@ -90,6 +94,16 @@ export function categoriesWithName(name: string): readonly bigint[] {
 /** The other categories whose names look like that of a category. */
 export function twinsOf({ id, name }: NamedCategory): readonly bigint[] {
   return categoriesWithName(name).filter((it) => it !== id);
+}
+
+/** The fault of a name for `category`, or for a new one. */
+export function faultOfCategoryName(name: string, category?: Category): string | undefined {
+  if (name.trim() === "") return "Name is missing";
+  if (isBlank(name)) return "Name has no visible character";
+  const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
+  if (isTooLong) return `Name has more than ${NAME_MAX_LENGTH} characters`;
+  const isTaken = categoriesWithName(name).some((id) => id !== category?.id);
+  return isTaken ? "Another category has this name" : undefined;
 }
 
 /** Whether a text could be the name of a new category: it has a letter or a picture, and no category looks like it. */

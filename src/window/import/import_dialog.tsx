@@ -1,5 +1,6 @@
 /** The dialog that imports a CSV file: people choose it, see its effect, import it, and see the outcome. */
 
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
@@ -7,10 +8,10 @@ import { newIdempotencyKey } from "../data/api.ts";
 import { addUnusedCategory } from "../data/write_category.ts";
 import { namedCategories } from "../data/categories.ts";
 import { animals } from "../parts/count_words.ts";
-import { Dialog, openDialog, useIsOpen } from "../parts/dialog.tsx";
+import { Dialog, openDialog } from "../parts/dialog.tsx";
 import { downloadCsv } from "../parts/download.ts";
 import { afterDraw } from "../parts/focus.ts";
-import { attempt, showProblem } from "../parts/messages.tsx";
+import { attempt } from "../parts/messages.tsx";
 import { clearSelection } from "../data/selection.ts";
 import { useUnsaved } from "../data/unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
@@ -55,7 +56,7 @@ interface StepProps {
 }
 
 function ChosenFile({ begin, close }: StepProps): JSX.Element {
-  const isOpen = useIsOpen();
+  const isLeft = useSignal(false);
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isAdding, setIsAdding] = useState(false);
@@ -84,10 +85,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       setFault((error as Error).message);
     }
   };
-  const showRefusal = (error: unknown) => {
-    if (isOpen.current) setFault((error as Error).message);
-    else showProblem(error);
-  };
+  const showRefusal = (error: unknown) => setFault((error as Error).message);
   const addCategories = async (names: readonly string[]) => {
     if (isAdding) return;
     setIsAdding(true);
@@ -105,7 +103,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       no="Cancel"
       yes={hasWork ? labelOf(plan) : undefined}
       busy={isAdding ? "Adding …" : undefined}
-      onLeave={close}
+      background={{ subject: "Import", isLeft }}
       onYes={() => hasWork && begin(draft!, plan)}
       onClose={close}
       fault={fault ?? faultOfPets}

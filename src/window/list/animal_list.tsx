@@ -1,6 +1,6 @@
 /**
- * The list of animals. Only the rows near the screen are drawn, and those that have the keys or are edited. The whole list
- * is one tab stop: the arrow keys go from row to row, and from control to control.
+ * The list of animals. Only the rows near the screen are drawn, and the one that has the keys. The whole list is one tab
+ * stop: the arrow keys go from row to row, and from control to control.
  */
 
 import { signal } from "@preact/signals";
@@ -17,16 +17,13 @@ import {
   petOf,
   rowIds,
   wanted,
-  whyLeft,
 } from "../data/animals.ts";
 import { connectionProblem } from "../parts/connection.ts";
-import { EditForm } from "../animal/edit_form.tsx";
-import { edits } from "../data/edits.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { COLUMNS } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
-import { latinKey } from "../parts/keys.ts";
+import { belongsToInputMethod, latinKey } from "../parts/keys.ts";
 import { isPrinting, MissingOnPaper, usePrinting } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
@@ -145,7 +142,7 @@ function Grid(): JSX.Element {
   const drawn: JSX.Element[] = [];
   for (const [row, id] of ids.entries()) {
     const isNear = row >= first && row <= last;
-    const isDrawn = isPrinting.value || isNear || row === activeRow || edits.value.has(id);
+    const isDrawn = isPrinting.value || isNear || row === activeRow;
     if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
   }
   return (
@@ -222,31 +219,19 @@ function SelectAll(): JSX.Element {
 }
 
 function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
-  const edit = edits.value.get(id);
   const pet = petOf(id);
   if (pet === undefined) return null;
   const isSelected = selectedIds.value.has(id);
-  const states = {
-    edited: edit !== undefined,
-    selected: isSelected,
-  };
-  const classes = Object.entries(states).filter(([, isSo]) => isSo).map(([name]) => name);
   return (
     <div
       role="row"
-      class={["cells", ...classes].join(" ")}
+      class={isSelected ? "cells selected" : "cells"}
       aria-selected={isSelected}
       data-id={id}
       style={{ top: `calc(${row} * var(--row))` }}
       aria-rowindex={row + FIRST_ROW_INDEX}
     >
-      {edit === undefined
-        ? <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
-        : (
-          <div role="gridcell">
-            <EditForm edit={edit} why={whyLeft(id)} />
-          </div>
-        )}
+      <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
     </div>
   );
 }
@@ -344,7 +329,7 @@ function useSelectionKeys(): void {
 const OPEN = "dialog[open], :popover-open";
 
 function onSelectionKey(event: KeyboardEvent): void {
-  const isTaken = event.isComposing || document.querySelector(OPEN) !== null;
+  const isTaken = belongsToInputMethod(event) || document.querySelector(OPEN) !== null;
   if (isTaken || isText(event.target as Element)) return;
   if (event.key === "Escape") clearSelection();
   if (!isSelectAll(event)) return;

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { Pet } from "../../../events/pet.ts";
 import { wanted } from "../data/animals.ts";
 import { removeOrAsk } from "../animal/change_animal.tsx";
-import { beginEdit } from "../animal/edit_form.tsx";
+import { openEditDialog } from "../animal/animal_dialog.tsx";
 import { type AnyField, COLUMNS, describePet, type Patch } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -104,7 +104,7 @@ function Actions({ pet }: { pet: Pet }): JSX.Element {
         tabIndex={-1}
         title="Edit"
         aria-label={`Edit ${name}`}
-        onClick={() => beginEdit(pet)}
+        onClick={() => openEditDialog(pet)}
       >
         <Icon name="edit" />
       </button>

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { openAddDialog } from "../animal/add_dialog.tsx";
+import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
 import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { openAddDialog } from "../animal/add_dialog.tsx";
+import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
 import { animals } from "../parts/count_words.ts";
@@ -16,6 +16,7 @@ import { Icon } from "../parts/icon.tsx";
 import { openImportDialog } from "../import/import_dialog.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
+import { TextInput } from "../parts/text_input.tsx";
 import {
   filterFault,
   leaveTyped,
@@ -121,17 +122,16 @@ function Search(): JSX.Element {
   return (
     <span class="search">
       <Icon name="search" />
-      <input
-        ref={input}
+      <TextInput
+        control={input}
         type="search"
         maxLength={LONGEST_SEARCH}
         aria-label="Search by name or id"
         aria-keyshortcuts="/"
         id="search"
         placeholder="Search by name or id"
-        autocomplete="off"
-        value={typed.value.name}
-        onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
+        text={typed.value.name}
+        onText={(name) => showSoon({ name })}
         onBlur={onLeave}
       />
       {typed.value.name !== "" && (

@@ -1,10 +1,15 @@
-/** The dialogs of the page. A dialog that opens while another one is open is drawn above it. */
+/**
+ * The dialogs of the page. A dialog that opens while another one is open is drawn above it. One that was left to the
+ * background is a line below the list, until its work is done.
+ */
 
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { connectionProblem } from "./connection.ts";
 import { restoreFocus } from "./focus.ts";
+import { afterFilled, Form } from "./form.tsx";
+import { belongsToInputMethod } from "./keys.ts";
 
 /** Nobody has to wait longer for a dialog that is busy. */
 const LONGEST_WAIT_MS = 3_000;
@@ -52,10 +57,10 @@ interface DialogProps {
   no?: string;
   /** The button that carries out the action of the dialog. */
   yes?: string;
-  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile, unless `onLeave` is there. */
+  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
   busy?: string;
-  /** Closes the dialog while it is busy, if that takes long. Its work continues. */
-  onLeave?: () => void;
+  /** If it is there, a dialog whose work takes long can be left to the background. */
+  background?: Background;
   /** Whether `yes` may be final. Then `no` has the focus. */
   isDangerous?: boolean;
   /** Whether the dialog has much to show. */
@@ -70,10 +75,32 @@ interface DialogProps {
   children?: ComponentChildren;
 }
 
+interface Background {
+  /** What the dialog is about, at the beginning of its line. */
+  subject: ComponentChildren;
+  /** Whether the dialog is only a line. Its work continues. */
+  isLeft: Signal<boolean>;
+}
+
 export function Dialog(props: DialogProps): JSX.Element {
-  const { title, no, yes, busy, onLeave, isDangerous, isWide, fault, onYes, further, children } =
-    props;
+  const { busy, background, fault } = props;
+  const isLong = useLongWait(busy !== undefined);
+  if (!background?.isLeft.value) return <ShownDialog {...props} isLong={isLong} />;
+  const { subject, isLeft } = background;
+  const isBusy = busy !== undefined;
+  return (
+    // A failure is another element, so that it is read out.
+    <p key={isBusy} class={isBusy ? "toast" : "problem"} role={isBusy ? "status" : "alert"}>
+      <span>{subject}: {isBusy ? connectionProblem.value || busy : fault}</span>
+      <button type="button" onClick={() => isLeft.value = false}>Open the form again</button>
+    </p>
+  );
+}
+
+function ShownDialog(props: DialogProps & { isLong: boolean }): JSX.Element {
+  const { title, no, yes, busy, background, isDangerous, isWide, fault, further } = props;
   const element = useRef<HTMLDialogElement>(null);
+  const noButton = useRef<HTMLButtonElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -84,17 +111,23 @@ export function Dialog(props: DialogProps): JSX.Element {
     };
   }, []);
   const isBusy = busy !== undefined;
-  const mayLeave = useLongWait(isBusy) && onLeave !== undefined;
+  useLayoutEffect(() => {
+    if (isDangerous && !isBusy) noButton.current?.focus();
+  }, [isDangerous, isBusy]);
+  const mayLeave = isBusy && props.isLong && background !== undefined;
   const close = () => {
-    if (!isBusy) props.onClose?.();
-    else if (mayLeave) onLeave();
+    if (mayLeave) background.isLeft.value = true;
+    else if (!isBusy) props.onClose?.();
   };
+  // A text that was filled in is not lost without a question.
+  const latestClose = useRef(close);
+  latestClose.current = close;
+  const closeFilled = () => afterFilled(element.current, () => latestClose.current());
   const doFurther = () => {
     if (!isBusy) further?.onPress();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // The key belongs to an input method.
-    if (event.isComposing) return;
+    if (belongsToInputMethod(event)) return;
     if (further !== undefined && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       doFurther();
@@ -103,16 +136,12 @@ export function Dialog(props: DialogProps): JSX.Element {
     // Otherwise the browser closes the dialog at the second Escape, also while it is busy.
     event.preventDefault();
     event.stopPropagation();
-    close();
+    closeFilled();
   };
   const stayOpen = () => {
     // A browser may close a dialog whatever the page says, for example at the second step back on a phone.
     const { isConnected, open } = element.current ?? {};
     if (isConnected && !open) element.current?.showModal();
-  };
-  const onSubmit = (event: Event) => {
-    event.preventDefault();
-    if (!isBusy) onYes?.();
   };
   return (
     <dialog
@@ -124,22 +153,22 @@ export function Dialog(props: DialogProps): JSX.Element {
       onCancel={(event) => {
         // On a phone, the step back closes a dialog.
         event.preventDefault();
-        close();
+        closeFilled();
       }}
       onClose={stayOpen}
     >
-      <form method="dialog" noValidate onSubmit={onSubmit}>
+      <Form method="dialog" onSend={() => !isBusy && props.onYes?.()}>
         <h2 id={titleId} class="title">{title}</h2>
-        {children}
+        {props.children}
         <p class="fault" role="alert">{fault}</p>
         <p class="buttons">
           <span class="soft" role="status">{isBusy && (connectionProblem.value || busy)}</span>
           {no !== undefined && (
             <button
+              ref={noButton}
               type="button"
-              autofocus={isDangerous}
               disabled={isBusy && !mayLeave}
-              onClick={close}
+              onClick={closeFilled}
             >
               {mayLeave ? "Save in the background" : no}
             </button>
@@ -161,7 +190,7 @@ export function Dialog(props: DialogProps): JSX.Element {
             </button>
           )}
         </p>
-      </form>
+      </Form>
     </dialog>
   );
 }
@@ -180,24 +209,17 @@ function useLongWait(isBusy: boolean): boolean {
   return isLong;
 }
 
-/** Whether the dialog that calls it is still open. Its work may end later. */
-export function useIsOpen(): { readonly current: boolean } {
-  const isOpen = useRef(true);
-  useLayoutEffect(() => () => {
-    isOpen.current = false;
-  }, []);
-  return isOpen;
-}
-
 export interface Question {
   title: ComponentChildren;
   text: ComponentChildren;
   no: string;
   yes: string;
+  /** Whether `yes` destroys nothing. */
+  isHarmless?: boolean;
 }
 
-/** Asks a question. Resolves to whether the reader chose `yes`. `no` has the focus, because `yes` may be final. */
-export function ask({ title, text, no, yes }: Question): Promise<boolean> {
+/** Asks a question. Resolves to whether the reader chose `yes`. `no` has the focus. */
+export function ask({ title, text, no, yes, isHarmless = false }: Question): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   openDialog((close) => {
     const answer = (isYes: boolean) => {
@@ -209,7 +231,7 @@ export function ask({ title, text, no, yes }: Question): Promise<boolean> {
         title={title}
         no={no}
         yes={yes}
-        isDangerous
+        isDangerous={!isHarmless}
         onYes={() => answer(true)}
         onClose={() => answer(false)}
       >

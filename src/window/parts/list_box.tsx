@@ -23,13 +23,13 @@ interface ListBoxOptions {
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 
-export function useListBox<Control extends HTMLElement>(options: ListBoxOptions) {
+export function useListBox(options: ListBoxOptions) {
   const { choices, current, isLocked, onPick, more } = options;
   const [isWanted, setIsWanted] = useState(false);
   /** The text of the choice on which the keys are, wherever it is in the list; `undefined` if they are on none. */
   const [active, setActive] = useState<string | undefined>(undefined);
   const id = useId();
-  const control = useRef<Control>(null);
+  const control = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
   /** -1 if the keys are on no choice. */
   const place = choices.findIndex(({ text }) => text === active);
@@ -74,7 +74,7 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
     event.stopPropagation();
   };
   const attributes = {
-    ref: control,
+    control,
     role: "combobox" as const,
     "aria-haspopup": "listbox" as const,
     "aria-expanded": isOpen,

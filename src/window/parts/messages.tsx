@@ -9,7 +9,6 @@ import { useLayoutEffect } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { latinKey } from "./keys.ts";
-import { Name } from "./name.tsx";
 
 const TOAST_MS = 4_000;
 /** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
@@ -35,15 +34,6 @@ export function showToast(content: ComponentChildren, undo?: () => void): void {
   hideFailure();
   toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
   endLater(toast);
-}
-
-/** Says that a form which was closed before the service has answered is still being saved. */
-export function showStillSaving(name: string): void {
-  showToast(
-    <>
-      <Name of={name} /> is still being saved
-    </>,
-  );
 }
 
 function endLater(toast: Toast): void {
