@@ -22,7 +22,7 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element {
           <>
             <span class="unseen">Access key</span>
             <span class="label wide">
-              <bdi>{info?.label ?? "Your key"}</bdi>
+              <bdi translate={false}>{info?.label ?? "Your key"}</bdi>
               <Icon name="open" />
             </span>
             <span class="narrow">
@@ -45,7 +45,7 @@ function About({ label, readOnly, expiresAt }: KeyInfo): JSX.Element {
     <div class="about">
       <p>
         <b>
-          <bdi>{label}</bdi>
+          <bdi translate={false}>{label}</bdi>
         </b>
       </p>
       <p class="soft small">

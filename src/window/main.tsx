@@ -14,6 +14,7 @@ import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
 import { attempt, problem, showProblem } from "./parts/messages.tsx";
 import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
+import { keepTexts } from "./parts/translated_text.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
 import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
@@ -40,6 +41,7 @@ beginSession();
 // Until now, the reader has seen the skeleton of the page.
 document.body.replaceChildren();
 render(<App />, document.body);
+keepTexts(document.body);
 listenToShortcuts();
 // The list has names at once. They are read again when the page follows the store.
 categoriesQuery.refresh().catch(showProblem);

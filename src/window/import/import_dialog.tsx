@@ -176,7 +176,7 @@ function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): J
 function ImportOf({ draft }: { draft: Draft }): JSX.Element {
   return (
     <>
-      Import <bdi>{draft.fileName}</bdi>
+      Import <bdi translate={false}>{draft.fileName}</bdi>
     </>
   );
 }

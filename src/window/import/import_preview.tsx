@@ -204,7 +204,7 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
         Columns that are left out: {unused.map((title, index) => (
           <Fragment key={index}>
             {index > 0 && ", "}
-            <bdi>{title || "(no title)"}</bdi>
+            <bdi translate={false}>{title || "(no title)"}</bdi>
           </Fragment>
         ))}
       </p>
@@ -212,7 +212,7 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
         <p key={title}>
           The file has another column of the {doubledField(title)?.toLowerCase()}. What{" "}
           <b>
-            <bdi>{title}</bdi>
+            <bdi translate={false}>{title}</bdi>
           </b>{" "}
           says is not imported.
         </p>

@@ -64,7 +64,7 @@ function Cause({ leftOut, onAddCategories }: CauseProps): JSX.Element {
           type="button"
           onClick={() => onAddCategories([newCategory])}
         >
-          Add “<bdi>{newCategory}</bdi>”
+          Add “<bdi translate={false}>{newCategory}</bdi>”
         </button>
       )}
     </LineGroup>

@@ -23,7 +23,7 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
       <details>
         <summary>
           <span>
-            <b>{place}:</b> <bdi>{words}</bdi>
+            <b>{place}:</b> <bdi translate={false}>{words}</bdi>
           </span>
         </summary>
         <ol>

@@ -36,7 +36,7 @@ function NoneFound(): JSX.Element {
             type="button"
             onClick={() => openAddDialog({ name, categoryId })}
           >
-            Add an animal “<bdi>{name}</bdi>”
+            Add an animal “<bdi translate={false}>{name}</bdi>”
           </button>
         )}
       </p>

@@ -32,7 +32,7 @@ function nameWords(name: string): ComponentChildren {
   const place = searchedId(name) === undefined ? "in the name" : "as the id or in the name";
   return (
     <>
-      with “<bdi>{name}</bdi>” {place}
+      with “<bdi translate={false}>{name}</bdi>” {place}
     </>
   );
 }

@@ -108,7 +108,7 @@ export function useListBox(options: ListBoxOptions) {
             }}
             onClick={() => pick(choice.text)}
           >
-            {choice.drawn ?? <bdi>{choice.label}</bdi>}
+            {choice.drawn ?? <bdi translate={false}>{choice.label}</bdi>}
             {choice.text === current && <Icon name="check" />}
           </li>
         ))}
