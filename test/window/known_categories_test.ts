@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
   categoriesWithName,
+  faultOfCategoryName,
   findCategories,
   forgetUsedCategories,
   idAboveKnown,
@@ -100,6 +101,7 @@ Deno.test("a number that a spreadsheet has rounded is neither a category nor the
     const fault = `Category is a number that a spreadsheet has rounded: ${text.trim()}`;
     assertEquals(category.parse(text), { isSound: false, fault });
     assertEquals(isNewCategoryName(text), false, text);
+    assertEquals(faultOfCategoryName(text), "Name is a number that a spreadsheet has rounded");
   }
   for (const text of ["E5", "1E", "1E5 dogs", "1EE5"]) assertEquals(isNewCategoryName(text), true);
 });

@@ -102,6 +102,7 @@ export function faultOfCategoryName(name: string, category?: Category): string |
   if (isBlank(name)) return "Name has no visible character";
   const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
   if (isTooLong) return `Name has more than ${NAME_MAX_LENGTH} characters`;
+  if (isRoundedNumber(seenText(name))) return "Name is a number that a spreadsheet has rounded";
   const isTaken = categoriesWithName(name).some((id) => id !== category?.id);
   return isTaken ? "Another category has this name" : undefined;
 }
