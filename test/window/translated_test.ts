@@ -1,7 +1,7 @@
 /** A browser that translates the page: data stays as it is, and the page goes on to show the store. */
 
 import { assertEquals } from "@std/assert";
-import { type Page, testInBrowser } from "../support/chromium.ts";
+import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 
 /** Replaces each text by elements, as translators do, and follows the page. It runs in the page. */

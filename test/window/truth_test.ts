@@ -198,3 +198,29 @@ testInBrowser(
     await row(page, "Rex").waitFor({ state: "hidden" });
   },
 );
+
+testInBrowser(
+  "a slow read of an animal brings back nothing older",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const [isRead, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
+      if (!request.url.includes("pets?ids=1")) return response;
+      isRead.resolve();
+      await mayAnswer.promise;
+      return response;
+    };
+    await linkOf(page, "Rex").click();
+    await isRead.promise;
+    await service.change(1, { name: "Bella" });
+    await page.getByRole("heading", { name: "Bella" }).waitFor();
+    await page.locator("article[aria-busy=true]").waitFor();
+    mayAnswer.resolve();
+    await page.locator("article[aria-busy=false]").waitFor();
+    await page.getByRole("heading", { name: "Bella" }).waitFor();
+    assertEquals(await page.title(), "Bella – Animal Store");
+  },
+);
