@@ -12,7 +12,7 @@ import { countsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
-import { attempt, problem, showProblem } from "./parts/messages.tsx";
+import { attempt, showProblem } from "./parts/messages.tsx";
 import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { keepTexts } from "./parts/translated_text.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
@@ -21,7 +21,7 @@ import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 // This page restores the place in the list, because the browser would restore a wrong one.
 history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
-addEventListener("popstate", () => attempt(showAddress));
+addEventListener("popstate", () => attempt("list", showAddress));
 effect(() => {
   const name = shownPage.value === undefined ? shownName.value : PAGES[shownPage.value];
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
@@ -45,8 +45,8 @@ keepTexts(document.body);
 listenToShortcuts();
 // The list has names at once. They are read again when the page follows the store.
 categoriesQuery.refresh().catch(showProblem);
-await attempt(showAddress);
-if (addressProblem.value !== undefined) problem.value = addressProblem.value;
+await attempt("list", showAddress);
+if (addressProblem.value !== undefined) showProblem(new Error(addressProblem.value));
 readRest().catch(showProblem);
 await follow(readAgain);
 
@@ -64,7 +64,7 @@ async function readAgain(): Promise<void> {
   forgetActivity();
   forgetAnimals();
   forgetUsedCategories();
-  await attempt(async () => {
+  await attempt("list", async () => {
     await loadAnimals({ ...wanted.value });
     await readRest();
   });

@@ -66,7 +66,8 @@ testInBrowser(
     await row(page, "Mia").waitFor();
     await service.remove(1);
     await pickStatus(page, "Rex", "Sold");
-    await page.getByRole("alert").filter({ hasText: "Rex was removed by somebody else" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "Rex: It was removed by somebody else" })
+      .waitFor();
     await row(page, "Rex").waitFor({ state: "hidden" });
   },
 );

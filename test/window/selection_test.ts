@@ -136,6 +136,18 @@ testInBrowser(
     await bar(page).getByText("320 selected").waitFor();
     await button(bar(page), "Select all 320").waitFor({ state: "hidden" });
     await expectFocus(linkOf(page, "Pet 320"));
+    // So many need a question. It names the status, and is not red because it destroys nothing.
+    await markAs(page, "Sold");
+    const question = page.getByRole("dialog");
+    await question.getByRole("heading", { name: "Mark 320 animals as “Sold”?" }).waitFor();
+    const colourOf = (it: Page) =>
+      it.ownerDocument.defaultView.getComputedStyle(it).backgroundColor;
+    assertEquals(
+      await button(question, "Mark as “Sold”").evaluate(colourOf),
+      await button(page, "Add an animal").evaluate(colourOf),
+    );
+    await press(question, "Cancel");
+    await bar(page).getByText("320 selected").waitFor();
   },
 );
 

@@ -20,7 +20,7 @@ export function ActivityPage(): JSX.Element {
   const isUnknown = activity.value === undefined;
   const load = async () => {
     isFailed.value = false;
-    isFailed.value = !await attempt(loadActivity);
+    isFailed.value = !await attempt("activity", loadActivity);
   };
   useEffect(() => {
     if (isUnknown) load();

@@ -306,6 +306,11 @@ function EventDetails({ event }: { event: PetEvent }): JSX.Element {
 function useHistory(id: number) {
   const past = useSignal<Past>({ events: [], nextPage: undefined });
   const isLoading = useSignal(true);
+  const about = `history ${id}`;
+  const showUnlessGone = (error: unknown) => {
+    const isGone = error instanceof ResponseError && error.status === NOT_FOUND;
+    if (!isGone) showProblem(error, about);
+  };
   const read = async (path: string) => {
     const { body, nextPage } = await request<StoreEvent[]>(path);
     const { events, nextPage: older } = past.value;
@@ -314,7 +319,7 @@ function useHistory(id: number) {
   };
   const load = async (action: () => Promise<unknown>) => {
     isLoading.value = true;
-    await attempt(action, showUnlessGone);
+    await attempt(about, action, showUnlessGone);
     isLoading.value = false;
   };
   useEffect(() => {
@@ -325,7 +330,7 @@ function useHistory(id: number) {
       if (own.length === 0) return;
       // The stream does not say who it was, and nobody can read the history of a removed animal.
       past.value = { ...past.value, events: merged(own, past.value.events) };
-      attempt(() => newest.refresh(), showUnlessGone);
+      attempt(about, () => newest.refresh(), showUnlessGone);
     });
   }, []);
   const { events, nextPage } = past.value;
@@ -340,11 +345,6 @@ function useHistory(id: number) {
     isLoading: isLoading.value,
   };
   return { history, loadOlder: () => load(() => read(nextPage!)) };
-}
-
-function showUnlessGone(error: unknown): void {
-  const isGone = error instanceof ResponseError && error.status === NOT_FOUND;
-  if (!isGone) showProblem(error);
 }
 
 function firstPageOf(id: number): string {

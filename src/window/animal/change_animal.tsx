@@ -5,7 +5,7 @@ import { undo } from "./change_animals.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
 import { describePet, type Patch } from "../data/fields.ts";
-import { attempt, showToast } from "../parts/messages.tsx";
+import { endProblem, showProblem, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import {
   beginWrites,
@@ -73,14 +73,20 @@ export function ItIsNow({ pet }: { pet: Pet }) {
 
 /** A failure is a message of the page. Resolves to the animal as somebody else has changed it meanwhile. */
 async function carryOutOrSay(write: Write): Promise<Pet | undefined> {
-  let theirs: Pet | undefined;
-  await attempt(async () => {
-    const { kind, before, after } = await carryOut(write);
-    if (kind === "done") return;
-    if (after === undefined) throw new Error(`${before.name} was removed by somebody else`);
-    theirs = after;
-  });
-  return theirs;
+  const { id, name } = write.shown;
+  try {
+    const { kind, after } = await carryOut(write);
+    if (kind === "done") return undefined;
+    if (after === undefined) throw new Error("It was removed by somebody else");
+    return after;
+  } catch (error) {
+    showProblem(error, aboutAnimal(id), <Name of={name} />);
+    return undefined;
+  }
+}
+
+function aboutAnimal(id: number): string {
+  return `animal ${id}`;
 }
 
 async function carryOut(write: Write): Promise<Written> {
@@ -91,7 +97,10 @@ async function carryOut(write: Write): Promise<Written> {
   try {
     const written = await send();
     ended.written = written;
-    if (written.kind === "done") showDone(written);
+    if (written.kind === "done") {
+      endProblem(aboutAnimal(shown.id));
+      showDone(written);
+    }
     return written;
   } finally {
     await endWrites([ended]);

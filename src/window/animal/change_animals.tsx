@@ -83,10 +83,11 @@ export async function changeStatus(
     return;
   }
   const isSure = others.length <= MOST_WITHOUT_QUESTION || await ask({
-    title: `Change ${animals(others.length)}?`,
+    title: `Mark ${animals(others.length)} as “${statusLabel(status)}”?`,
     text: "You can stop it, and undo it for a few seconds.",
     no: "Cancel",
-    yes: "Change",
+    yes: `Mark as “${statusLabel(status)}”`,
+    isHarmless: true,
   });
   if (!isSure) return;
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));

@@ -179,7 +179,7 @@ async function askToRemove(category: NamedCategory): Promise<void> {
     yes: "Remove name",
   });
   if (!isSure) return;
-  await attempt(async () => {
+  await attempt(`category ${id}`, async () => {
     await removeCategory(category);
     showToast(
       <>

@@ -37,7 +37,7 @@ function CategoryDialog({ category, close }: CategoryDialogProps): JSX.Element {
     setIsTried(true);
     if (fault !== undefined) return;
     setIsSaving(true);
-    const isSaved = await attempt(async () => {
+    const isSaved = await attempt(`category ${category?.id}`, async () => {
       showToast(await saveName(name.trim()));
     }, (error) => setProblem((error as Error).message));
     setIsSaving(false);

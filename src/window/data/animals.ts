@@ -115,8 +115,8 @@ let lastLoad: Promise<void> = Promise.resolve();
 export async function loadMore(): Promise<boolean> {
   const { nextPage, filter } = list.value;
   if (nextPage === undefined || isStale.value) return false;
-  if (isLoading.value) return await attempt(() => lastLoad);
-  return await attempt(() => loadPages(nextPage, filter));
+  if (isLoading.value) return await attempt("list", () => lastLoad);
+  return await attempt("list", () => loadPages(nextPage, filter));
 }
 
 /** Loads the rest of the list, as long as `isWanted` says so. Resolves to whether the list is whole. */

@@ -91,7 +91,9 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     setIsAdding(true);
     setFault(undefined);
     // A name that is refused keeps no other one from being added.
-    for (const name of names) await attempt(() => addUnusedCategory(name), showRefusal);
+    for (const name of names) {
+      await attempt(`category ${name}`, () => addUnusedCategory(name), showRefusal);
+    }
     setIsAdding(false);
     afterDraw(() => focusNext(body.current));
   };

@@ -17,7 +17,7 @@ export const isExporting = signal(false);
 export async function exportAnimals(): Promise<void> {
   if (isExporting.value) return;
   isExporting.value = true;
-  await attempt(async () => {
+  await attempt("export", async () => {
     download(await readAnimals(wanted.value));
   });
   isExporting.value = false;

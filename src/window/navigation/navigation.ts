@@ -100,7 +100,7 @@ export async function showList(change: Partial<Filter>): Promise<void> {
   });
   scrollTo(0, 0);
   restoreFocus();
-  await attempt(() => loadAnimals(filter));
+  await attempt("list", () => loadAnimals(filter));
 }
 
 export function showAllAnimals(): Promise<void> {
@@ -125,7 +125,7 @@ export async function showTyped(): Promise<void> {
   else history.pushState(null, "", addressOf(filter));
   isTyping = true;
   scrollTo(0, 0);
-  await attempt(() => loadAnimals(filter));
+  await attempt("list", () => loadAnimals(filter));
 }
 
 /** The reader has left a field of the filter, so a part of a category's name is a fault. */

@@ -22,16 +22,12 @@ interface Toast {
 /** The successes of the last seconds that can be undone, and the last one. */
 const toasts = signal<readonly Toast[]>([]);
 
-/** The reason of a failure, until somebody closes it or, after {@linkcode showProblem}, something succeeds. */
-export const problem = signal<ComponentChildren>(undefined);
-
-/** The reason that {@linkcode showProblem} has shown last. A success hides only this one. */
-let failure: ComponentChildren;
+/** Failures by what they are about, each until somebody closes it, or until the same succeeds. */
+const problems = signal<ReadonlyMap<string, ComponentChildren>>(new Map());
 
 /** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
 export function showToast(content: ComponentChildren, undo?: () => void): void {
   const toast = { content, undo };
-  hideFailure();
   toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
   endLater(toast);
 }
@@ -65,19 +61,26 @@ function lastToUndo(): Toast | undefined {
   return toasts.value.findLast((it) => it.undo !== undefined);
 }
 
-export function showProblem(error: unknown): void {
-  failure = (error as Error).message;
-  problem.value = failure;
+/** Shows a failure, after the name of its subject if it has one. Without `about`, only the reader closes it. */
+export function showProblem(error: unknown, about?: string, subject?: ComponentChildren): void {
+  const { message } = error as Error;
+  const content = subject === undefined ? message : <>{subject}: {message}</>;
+  problems.value = new Map(problems.value).set(about ?? message, content);
 }
 
-function hideFailure(): void {
-  if (problem.value === failure) problem.value = undefined;
+/** Hides the failure about something, which has succeeded. */
+export function endProblem(about: string): void {
+  if (!problems.value.has(about)) return;
+  const others = new Map(problems.value);
+  others.delete(about);
+  problems.value = others;
 }
 
-/** Carries out an action. Its success hides an earlier failure. Resolves to whether it succeeded. */
+/** Carries out an action. Its success hides an earlier failure about the same. Resolves to whether it succeeded. */
 export async function attempt(
+  about: string,
   action: () => Promise<unknown>,
-  showError: (error: unknown) => void = showProblem,
+  showError: (error: unknown) => void = (error) => showProblem(error, about),
 ): Promise<boolean> {
   try {
     await action();
@@ -85,28 +88,38 @@ export async function attempt(
     showError(error);
     return false;
   }
-  hideFailure();
+  endProblem(about);
   return true;
 }
 
 export function Messages(): JSX.Element {
   return (
     <>
-      {problem.value && (
-        <p class="problem" role="alert">
-          <span>{problem}</span>
-          <button
-            type="button"
-            class="quiet"
-            aria-label="Close this message"
-            onClick={() => problem.value = undefined}
-          >
-            <Icon name="close" />
-          </button>
-        </p>
+      {problems.value.size > 0 && (
+        <div class="problems">
+          {[...problems.value].map(([about, content]) => (
+            <Problem key={about} about={about} content={content} />
+          ))}
+        </div>
       )}
       <Toasts />
     </>
+  );
+}
+
+function Problem({ about, content }: { about: string; content: ComponentChildren }): JSX.Element {
+  return (
+    <p class="problem" role="alert">
+      <span>{content}</span>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Close this message"
+        onClick={() => endProblem(about)}
+      >
+        <Icon name="close" />
+      </button>
+    </p>
   );
 }
 
