@@ -1,6 +1,6 @@
 /** The surface: what a slow network shows, targets for fingers, the focus ring, and fields of our own. */
 
-import { assert, assertLessOrEqual } from "@std/assert";
+import { assert, assertGreater, assertLessOrEqual } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { expectSoon } from "../support/expect_soon.ts";
@@ -20,6 +20,8 @@ testInBrowser(
     await page.getByRole("heading", { name: "Animal Store" }).waitFor();
     const skeleton = page.getByText("Loading …");
     await skeleton.waitFor();
+    const { height } = await page.locator(".bar").first().boundingBox();
+    assertGreater(height, 40);
     const place = await page.getByRole("heading", { name: "Animal Store" }).boundingBox();
     gate.resolve();
     await row(page, "Rex").waitFor();
