@@ -206,7 +206,7 @@ function By({ actor }: { actor: string | undefined }): JSX.Element | null {
   if (actor === keyInfo.value?.id) return <>, by you</>;
   return (
     <>
-      , by the key <code title={actor}>…{actor.slice(-KEY_ID_LENGTH)}</code>
+      , by the key <code title={actor} translate={false}>…{actor.slice(-KEY_ID_LENGTH)}</code>
     </>
   );
 }

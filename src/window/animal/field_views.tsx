@@ -69,7 +69,9 @@ function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<
   const Control = drawn === undefined
     ? TextInput
     : (props: ControlProps) => <Select {...props} choices={drawn} />;
-  return { show: textOf, Control, sentence, ...own };
+  // An element with nothing in it would have the place of a value.
+  const show = (value: unknown) => textOf(value) && <bdi translate={false}>{textOf(value)}</bdi>;
+  return { show, Control, sentence, ...own };
 }
 
 /** A choice with the dot that has the colour of its text. */

@@ -30,7 +30,7 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
           {group.slice(0, LINES_SHOWN).map(({ row }) => (
             <li key={row.line}>
               <span class="soft">{placeOf(row)}</span>
-              <code>{shortened(row.text)}</code>
+              <code translate={false}>{shortened(row.text)}</code>
             </li>
           ))}
         </ol>
