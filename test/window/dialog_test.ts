@@ -72,7 +72,7 @@ testInBrowser(
 testInBrowser(
   "what was left to the background is saved when the service answers, or the page says that nobody knows",
   async ({ service, network, open }) => {
-    const page = await open("/window");
+    const page = await open("/window", { width: 320 });
     const dialog = page.getByRole("dialog");
     // The key does not end while the computer sleeps.
     await page.getByLabel("Stay signed in").check();
@@ -115,6 +115,10 @@ testInBrowser(
       await page.clock.runFor(6_000);
       await page.getByRole("alert").filter({ hasText: words }).waitFor();
       assertEquals(posts, 1);
+      assertEquals(
+        await line(page, words).evaluate((it: Page) => it.scrollWidth - it.clientWidth),
+        0,
+      );
       // What was typed is not lost, and is not saved twice if it is sent again.
       await press(page, OPEN_AGAIN);
       await expectSoon(() => dialog.getByLabel("Name").inputValue(), name);
