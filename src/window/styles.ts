@@ -9,6 +9,10 @@ import NAVIGATION from "./navigation/navigation.css" with { type: "text" };
 import PARTS from "./parts/parts.css" with { type: "text" };
 import WINDOW from "./window.css" with { type: "text" };
 
-export const STYLES = [WINDOW, PARTS, NAVIGATION, CATEGORIES, ANIMAL, IMPORT, LIST, ACTIVITY].join(
-  "\n",
-);
+const PARTS_IN_ORDER = [WINDOW, PARTS, NAVIGATION, CATEGORIES, ANIMAL, IMPORT, LIST, ACTIVITY];
+
+/** Without comments and without blanks that only people need, which are a fifth of its weight. */
+export const STYLES = PARTS_IN_ORDER.join("\n")
+  .replaceAll(/\/\*[^]*?\*\//g, "")
+  .replaceAll(/\s+/g, " ")
+  .replaceAll(/ ?([{};,]) ?/g, "$1");
