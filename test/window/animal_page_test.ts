@@ -106,6 +106,10 @@ testInBrowser(
     gate.resolve();
     await page.locator(".note").filter({ hasText: "Loading …" }).waitFor({ state: "hidden" });
     await page.getByText("This animal was removed.").waitFor();
+    await expectAccessible(page, "page of a removed animal");
+    await press(page, "Add it again");
+    await press(page.getByRole("dialog"), "Add");
+    await toast(page, "Max was added").waitFor();
   },
 );
 

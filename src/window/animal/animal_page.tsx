@@ -17,9 +17,16 @@ import { StatusPill, viewOf } from "./field_views.tsx";
 import { StatusPicker } from "./status_picker.tsx";
 import { NOT_FOUND, request, ResponseError } from "../data/api.ts";
 import { removeOrAsk } from "./change_animal.tsx";
-import { openEditDialog } from "./animal_dialog.tsx";
+import { openAddDialog, openEditDialog } from "./animal_dialog.tsx";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
-import { type AnyField, COLUMNS, differencesOf, FIELDS, type Patch } from "../data/fields.ts";
+import {
+  type AnyField,
+  COLUMNS,
+  differencesOf,
+  FIELDS,
+  type Patch,
+  textsOf,
+} from "../data/fields.ts";
 import { onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
@@ -104,7 +111,14 @@ function Contents({ history, loadOlder }: ContentsProps): JSX.Element {
   const { pet, isRemoved, isLoading, events, nextPage } = history;
   return (
     <>
-      {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
+      {isRemoved && (
+        <div class="banner">
+          <p role="status">This animal was removed.</p>
+          {mayWrite.value && (
+            <button type="button" onClick={() => openAddDialog(textsOf(pet!))}>Add it again</button>
+          )}
+        </div>
+      )}
       <div class="columns">
         {pet !== undefined && (
           <section>
