@@ -1,83 +1,13 @@
 /** The rules of the sources. Each rule counts what it looks at, and is tried on a source that breaks it. */
 
 import { relative } from "node:path";
-import { COMMANDS } from "../scripts/commands.ts";
-import engine from "../src/eventstore_less/deno.json" with { type: "json" };
 import { COMMENTS, type Import, importsOf } from "./support/imports_of.ts";
+import { APPLICATION, ENGINE, layersOf, placeOf } from "./support/layers.ts";
 import { type Finding, importing, rule, type Source } from "./support/source_rule.ts";
 import { ROOT } from "./support/with_project_copy.ts";
 
-const ENGINE = "src/eventstore_less/";
-
-/** The modules of the engine that others import. */
-const ENTRIES = Object.values(engine.exports).map((path) => path.replace("./", ENGINE));
-
 /** The parts that differ between runtimes. `this-runtime/` is `src/runtime/deno/`, and that of Node in the build. */
 const RUNTIMES = [`${ENGINE}runtime/`, "src/runtime/"];
-
-/** Any module above the engine may import it, unless this makes a circle. */
-const APPLICATION = "src/application.ts";
-
-/**
- * The layers of the program, the lowest first. A file imports only from its own room and from lower layers; the
- * rooms of one layer do not import each other. A file is in the first room whose pattern it matches.
- */
-function layersOf(application: string): RegExp[][] {
-  return [
-    ...layersOfEngine().map((rooms) => rooms.map((room) => new RegExp(`^${ENGINE}(?:${room})`))),
-    [/^deno\.json$/, /^src\/encoding\//, /^src\/runtime\//, /^src\/settings\/version\.ts$/],
-    [/^events\//],
-    [/^src\/telemetry\//, /^src\/keys\//],
-    [/^src\/api\//],
-    foldersOfCollections(application),
-    [/^src\/application\.ts$/],
-    [/^src\/window\//],
-    [/^src\/http\//],
-    [/^src\/settings\//, /^src\/server\//],
-    [/^src\/service\.ts/],
-    [/^src\/life_cycle\//],
-    [/^src\/main\.ts/],
-    [/^scripts\/cli\//],
-    Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
-    [/^scripts\/(?:commands|main)\.ts$/, /^scripts\/(?:build|deploy)\//],
-  ];
-}
-
-/** Each room as a pattern after the folder of the engine. */
-function layersOfEngine(): string[][] {
-  return [
-    ["words\\.ts", "deno\\.json"],
-    ["encoding/", "runtime/"],
-    ["definitions\\.ts", "log/(line_text|actor|subject_id|erased)\\.ts", "store/"],
-    ["complete_collection\\.ts", "service_error\\.ts"],
-    ["keyspace\\.ts"],
-    ["application(_faults)?\\.ts"],
-    ["log/"],
-    ["projections/"],
-    ["append/"],
-    ["feed/"],
-    ["idempotency/", "record_reader\\.ts"],
-    ["event_(store|command)\\.ts"],
-    ["tools/"],
-    ["testing/"],
-    ENTRIES.map((path) => path.slice(ENGINE.length)),
-  ];
-}
-
-/** The folders of the collections of the application. That of API keys is in a lower layer, too, and counts there. */
-function foldersOfCollections(application: string): RegExp[] {
-  const imports = application.matchAll(/^import .* from "\.\/(\w+)\/\w+\.ts";$/gm);
-  return Array.from(imports, ([, folder]) => new RegExp(`^src/${folder}/`));
-}
-
-/** The layer and the room of a file. A room is identified by its pattern. */
-function placeOf(layers: RegExp[][], file: string): { layer: number; room: RegExp } {
-  for (const [layer, rooms] of layers.entries()) {
-    const room = rooms.find((pattern) => pattern.test(file));
-    if (room !== undefined) return { layer, room };
-  }
-  throw new Error(`${file} is in no layer`);
-}
 
 /** The imports of a source that lead to modules of the project, with the paths of these. */
 function modulesOf({ file, text }: Source): (Import & { target: string })[] {
@@ -112,6 +42,8 @@ rule("Imports point one way, from higher layers to lower ones", {
     importing(`${ENGINE}store/a.ts`, "../log/head.ts"),
     importing(`${ENGINE}feed/a.ts`, "../event_store.ts"),
     importing("src/keys/a.ts", "../http/handler.ts"),
+    importing("src/window/data/a.ts", "../animal/status_picker.tsx"),
+    importing("src/window/parts/a.tsx", "../csv/parse_csv.ts"),
   ],
 }, (sources) => {
   const layers = layersOf(sources.find(({ file }) => file === APPLICATION)!.text);
@@ -142,6 +74,14 @@ rule("No files import each other in a circle, also within a folder", {
   };
   for (const file of targets.keys()) follow(file, []);
   return { looked: done.size, wrong: circles };
+});
+
+rule("What the page knows is in data/, which draws nothing", {
+  moreThan: 15,
+  planted: [{ file: "src/window/data/a.tsx", text: "" }],
+}, (sources) => {
+  const files = sources.map(({ file }) => file).filter((it) => it.startsWith("src/window/data/"));
+  return { looked: files.length, wrong: files.filter((it) => it.endsWith(".tsx")) };
 });
 
 /** The modules that a supervisor loads one after the other, and how many these and their imports are. */

@@ -1,7 +1,7 @@
 /** Searches for pets by a part of their names. Without an index of names, it reads a bounded number of pets. */
 
 import { type Head, ServiceError } from "eventstore-less";
-import { foldCase } from "../encoding/fold_case.ts";
+import { foldName } from "../encoding/fold_name.ts";
 import { nameIn } from "../../events/pet.ts";
 import type { CategoryDeps } from "./category_reader.ts";
 import { endedAt, type PageQuery, type PetsOfHead } from "./page.ts";
@@ -96,8 +96,8 @@ export class NameSearch {
   }
 }
 
-/** Whether the name of a pet contains a text, without regard to case. */
+/** Whether the name of a pet contains a text, as foldName() compares them. */
 function nameFilter(part: string): (pet: PetRecord) => boolean {
-  const folded = foldCase(part);
-  return ({ text }) => foldCase(nameIn(text)).includes(folded);
+  const folded = foldName(part);
+  return ({ text }) => foldName(nameIn(text)).includes(folded);
 }

@@ -68,8 +68,8 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   },
   name: {
     description:
-      "Lists only animals whose name contains this text, without regard to case; a page may then be short, " +
-      "or even empty, although the `Link` header names a next one",
+      "Lists only animals whose name contains this text, without regard to case and to characters that nobody sees; " +
+      "a page may then be short, or even empty, although the `Link` header names a next one",
     schema: { type: "string", minLength: 1, maxLength: NAME_PART_MAX },
     parse(value, refuse) {
       const hasLength = value.length >= 1 && value.length <= 2 * NAME_PART_MAX &&

@@ -11,7 +11,10 @@ import {
   removedCategoryKey,
 } from "./category_records.ts";
 
-/** The rules of the history of categories: each event continues from its category, and no two categories share a name. */
+/**
+ * The rules of the history of categories: each event continues from its category, and no two categories share a name.
+ * Names that differ only in what nobody sees may stay from earlier versions.
+ */
 export class CategoryHistory implements History {
   /** The ids of the categories by their names, without regard to case. Without erased names. */
   #idsByName = new Map<string, bigint>();

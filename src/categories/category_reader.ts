@@ -12,7 +12,7 @@ import {
 import { scan, type Store, type StoreDamagedError, type StoreEntry } from "eventstore-less/store";
 import { APPLICATION } from "../application.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
-import { foldCase } from "../encoding/fold_case.ts";
+import { foldName } from "../encoding/fold_name.ts";
 import { commandName } from "../runtime/words.ts";
 import { parseCategoryId } from "./category_id.ts";
 import { categoryCount, categoryPositionOf } from "./category_counts.ts";
@@ -28,7 +28,7 @@ const PROOFS_AT_ONCE = 100;
 export interface CategoryRecord extends Category {
   /** The JSON text. */
   text: string;
-  /** The name without regard to case. */
+  /** The text by which the name is compared. */
   foldedName: string;
   /** Position of the event that gave the name. */
   position: number;
@@ -153,7 +153,7 @@ export class CategoryReader {
     const known = this.#cached?.byId.get(id);
     if (known?.name === name && known?.position === position) return known!;
     const text = encodeCategory({ id, name });
-    return { id, name, text, foldedName: foldCase(name), position, isProven: false };
+    return { id, name, text, foldedName: foldName(name), position, isProven: false };
   }
 
   #keep(read: Categories): Categories {

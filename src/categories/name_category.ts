@@ -40,7 +40,8 @@ export const nameCategory: Operation<NameCategoryDeps> = {
   summary: "Name a category",
   description:
     "Gives a category a name, or another one. No animal changes, and the category needs none. Two categories have " +
-    "different names, without regard to case: the service compares the NFKC form of names in upper case. At most " +
+    "different names, without regard to case and to characters that nobody sees: the service compares the NFKC form " +
+    "of names in upper case, without the `Default_Ignorable_Code_Point` of Unicode. At most " +
     `${
       commands.CATEGORIES_LIMIT.toLocaleString("en")
     } categories have names. If the category has this very name, nothing ` +

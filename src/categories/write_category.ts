@@ -3,7 +3,7 @@
 import { ServiceError } from "eventstore-less";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
-import { foldCase } from "../encoding/fold_case.ts";
+import { foldName } from "../encoding/fold_name.ts";
 import {
   type DecidedBody,
   type Expectations,
@@ -155,9 +155,9 @@ function preconditionError(message: string): ServiceError {
   return new ServiceError("precondition_failed", message);
 }
 
-/** Throws if another category has the name, without regard to case. */
+/** Throws if another category has the name, as foldName() compares them. */
 function expectFreeName({ id, name }: Category, byId: Categories["byId"]): void {
-  const foldedName = foldCase(name);
+  const foldedName = foldName(name);
   for (const other of byId.values()) {
     if (other.id === id || other.foldedName !== foldedName) continue;
     const message = `Category ${other.id} has this name, without regard to case`;

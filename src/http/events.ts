@@ -44,7 +44,7 @@ import {
   EVENTS_LIMIT_MAX,
   EVENTS_PARAMETERS,
   type EventsQuery,
-  NOW,
+  linesFromEnd,
   parseEventsQuery,
   queryAfter,
 } from "./events_query.ts";
@@ -204,7 +204,9 @@ async function prepare(
 /** The place from which a request reads. */
 function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry: HeadEntry) {
   if (since !== undefined) return feed.placeBefore(since, entry);
-  if (id === undefined || id === NOW) return feedPositionOf(id === NOW ? entry.head : EMPTY_HEAD);
+  if (id === undefined) return feedPositionOf(EMPTY_HEAD);
+  const lineCount = linesFromEnd(id);
+  if (lineCount !== undefined) return feed.placeFromEnd(lineCount, entry);
   return { position: parseInt(id), id };
 }
 

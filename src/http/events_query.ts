@@ -27,21 +27,28 @@ export const SHOWN_TYPES = APPLICATION.eventTypes.filter((type) =>
   APPLICATION.events[type].shown !== undefined
 );
 
-/** The value of `lastEventId` that means the end of the log. */
-export const NOW = "now";
+/** Matches the value of `lastEventId` that means the end of the log, or a place so many lines before it. */
+const FROM_END_PATTERN = /^now(?:-([1-9]\d{0,2}))?$/;
+
+/** The number of lines between the place that such a value means and the end; `undefined` for the id of an event. */
+export function linesFromEnd(lastEventId: string): number | undefined {
+  const [isFromEnd, count] = FROM_END_PATTERN.exec(lastEventId) ?? [];
+  return isFromEnd === undefined ? undefined : Number(count ?? 0);
+}
 
 export const EVENTS_PARAMETERS = {
   lastEventId: {
     description:
-      "Lists only the events after the one with this `id`, or later ones (`now`); by default all",
+      "Lists only the events after the one with this `id`, later ones (`now`), or also the last " +
+      "ones (`now-100`: those among the last 100 entries of the log); by default all",
     schema: {
       type: "string",
-      pattern: `^(${NOW}|${FEED_ID_PATTERN.source.slice(1, -1)})$`,
+      pattern: `^(${FROM_END_PATTERN.source.slice(1, -1)}|${FEED_ID_PATTERN.source.slice(1, -1)})$`,
       maxLength: 33,
     },
     parse(value, refuse) {
-      const isId = value === NOW || FEED_ID_PATTERN.test(value);
-      return isId ? value : refuse(`must be the id of an event, or ${NOW}`);
+      const isPlace = linesFromEnd(value) !== undefined || FEED_ID_PATTERN.test(value);
+      return isPlace ? value : refuse("must be the id of an event, or now");
     },
   },
   since: {

@@ -5,10 +5,9 @@ import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
-import IMPORT_STYLE from "../window/import/import.css" with { type: "text" };
-import STYLE from "../window/window.css" with { type: "text" };
-import HTML from "../window/window.html" with { type: "text" };
 import { commandName } from "../runtime/words.ts";
+import { STYLES } from "../window/styles.ts";
+import HTML from "../window/window.html" with { type: "text" };
 import { pagePolicy } from "./docs/page_policy.ts";
 import { type StaticAsset, staticAsset } from "./docs/static_asset.ts";
 
@@ -27,7 +26,7 @@ export function windowAssets(
     "cross-origin-opener-policy": "same-origin",
   };
   const page = staticAsset("text/html; charset=utf-8", () => HTML, policy);
-  const style = staticAsset("text/css; charset=utf-8", () => STYLE + IMPORT_STYLE);
+  const style = staticAsset("text/css; charset=utf-8", () => STYLES);
   const scriptAsset = staticAsset("text/javascript; charset=utf-8", () => script.text());
   return new Map([
     ["/window", script.guard(page)],

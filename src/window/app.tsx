@@ -1,28 +1,30 @@
 /** The page: its header, its parts and its messages. */
 
 import type { JSX } from "preact";
-import { ACTIVITY_PANEL, ActivityPanel } from "./activity_panel.tsx";
-import { AnimalList, Skeleton } from "./animal_list.tsx";
-import { AnimalPage } from "./animal_page.tsx";
-import { connectionProblem } from "./api.ts";
-import { CategoriesPage } from "./categories_page.tsx";
-import { ask, Dialogs } from "./dialog.tsx";
+import { ActivityPage } from "./activity/activity_page.tsx";
+import { wanted } from "./data/animals.ts";
+import { AnimalList } from "./list/animal_list.tsx";
+import { AnimalPage } from "./animal/animal_page.tsx";
+import { connectionProblem } from "./parts/connection.ts";
+import { CategoriesPage } from "./categories/categories_page.tsx";
+import { ask, Dialogs } from "./parts/dialog.tsx";
 import { KeyMenu } from "./key_menu.tsx";
-import { Messages } from "./messages.tsx";
+import { Messages } from "./parts/messages.tsx";
 import {
-  addressOfCategories,
+  addressOf,
   animalId,
-  isCategoriesShown,
   isListShown,
   onFollow,
-  showCategories,
-} from "./navigation.ts";
-import { SelectionBar } from "./selection_bar.tsx";
-import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
-import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
-import { Toolbar } from "./toolbar.tsx";
-import { hasUnsaved } from "./unsaved.ts";
-import { adding, changing } from "./write_animal.ts";
+  PAGES,
+  shownPage,
+  showPage,
+} from "./navigation/navigation.ts";
+import { SelectionBar } from "./list/selection_bar.tsx";
+import { apiKey, keyProblem, signOut } from "./data/session.ts";
+import { SignInDialog, SignInPage } from "./sign_in.tsx";
+import { Toolbar } from "./list/toolbar.tsx";
+import { hasUnsaved } from "./data/unsaved.ts";
+import { adding, changing } from "./data/write_animal.ts";
 
 export function App(): JSX.Element {
   const hasKey = apiKey.value !== undefined;
@@ -34,27 +36,9 @@ export function App(): JSX.Element {
       )}
       <Header />
       {hasKey && <Store />}
-      {!hasKey && <WithoutKey />}
-      <Dialogs />
-      {keyFromAddress.value !== undefined && <KeyQuestion />}
+      {!hasKey && <SignInPage />}
       {isAsking && <SignInDialog />}
     </>
-  );
-}
-
-/** The page without a key, which first asks the other tabs for one. */
-function WithoutKey(): JSX.Element {
-  return isAskingTabs.value ? <Waiting /> : <SignInPage />;
-}
-
-/** The same as in the HTML, which people see before the script has come. */
-function Waiting(): JSX.Element {
-  return (
-    <main aria-busy>
-      <section>
-        <Skeleton />
-      </section>
-    </main>
   );
 }
 
@@ -71,20 +55,22 @@ function Header(): JSX.Element {
       <img src="docs/icon.svg" alt="" width="28" height="28" />
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
-      {hasKey && (
-        <button type="button" class="quiet folded" popovertarget={ACTIVITY_PANEL}>Activity</button>
-      )}
-      {hasKey && (
-        <a
-          href={addressOfCategories()}
-          aria-current={isCategoriesShown.value ? "page" : undefined}
-          onClick={onFollow(showCategories)}
-        >
-          Categories
-        </a>
-      )}
+      {hasKey && <PageLink page="categories" />}
+      {hasKey && <PageLink page="activity" />}
       {hasKey && <KeyMenu onSignOut={askToSignOut} />}
     </header>
+  );
+}
+
+function PageLink({ page }: { page: keyof typeof PAGES }): JSX.Element {
+  return (
+    <a
+      href={addressOf(wanted.value, page)}
+      aria-current={shownPage.value === page ? "page" : undefined}
+      onClick={onFollow(() => showPage(page))}
+    >
+      {PAGES[page]}
+    </a>
   );
 }
 
@@ -127,13 +113,14 @@ function Store(): JSX.Element {
           <AnimalList />
         </section>
       )}
-      {isCategoriesShown.value && <CategoriesPage />}
+      {shownPage.value === "categories" && <CategoriesPage />}
+      {shownPage.value === "activity" && <ActivityPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
       <div class="floating">
         <SelectionBar />
         <Messages />
+        <Dialogs />
       </div>
-      <ActivityPanel />
     </main>
   );
 }

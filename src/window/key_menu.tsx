@@ -1,10 +1,10 @@
 /** The menu of the access key: its label, what it may do, when it ends, and what is rarely needed. */
 
 import type { JSX } from "preact";
-import { Icon } from "./icon.tsx";
-import { type KeyInfo, keyInfo } from "./key_info.ts";
-import { Menu } from "./menu.tsx";
-import { formatDate } from "./relative_time.tsx";
+import { Icon } from "./parts/icon.tsx";
+import { type KeyInfo, keyInfo } from "./data/key_info.ts";
+import { Menu } from "./parts/menu.tsx";
+import { formatDate } from "./parts/relative_time.tsx";
 import { openHelp } from "./shortcuts.tsx";
 
 export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element {
@@ -22,7 +22,7 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element {
           <>
             <span class="unseen">Access key</span>
             <span class="label wide">
-              <bdi>{info?.label ?? "Your key"}</bdi>
+              <bdi translate={false}>{info?.label ?? "Your key"}</bdi>
               <Icon name="open" />
             </span>
             <span class="narrow">
@@ -45,7 +45,7 @@ function About({ label, readOnly, expiresAt }: KeyInfo): JSX.Element {
     <div class="about">
       <p>
         <b>
-          <bdi>{label}</bdi>
+          <bdi translate={false}>{label}</bdi>
         </b>
       </p>
       <p class="soft small">

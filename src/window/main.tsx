@@ -2,59 +2,69 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { countEvents, forgetDay, loadLastDay } from "./activity.ts";
-import { shownName } from "./animal_page.tsx";
-import { loadAnimals, updateList, wanted } from "./animals.ts";
+import { followActivity, forgetActivity } from "./activity/activity.ts";
+import { shownName } from "./animal/animal_page.tsx";
+import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./data/animals.ts";
 import { App } from "./app.tsx";
-import { forgetCategories, loadCategories, updateCategories } from "./categories.ts";
-import { countTabs, updateCounts } from "./counts.ts";
-import { follow, forgetEvents, onEvents, position } from "./feed.ts";
-import { loadKeyInfo } from "./key_info.ts";
-import { attempt, problem, showProblem } from "./messages.tsx";
-import { isCategoriesShown, showAddress } from "./navigation.ts";
+import { forgetUsedCategories } from "./data/categories.ts";
+import { categoriesQuery } from "./data/categories_query.ts";
+import { countsQuery } from "./data/counts.ts";
+import { categoryIdOf, petIdOf } from "./data/events.ts";
+import { follow, onEvents, position } from "./data/feed.ts";
+import { loadKeyInfo } from "./data/key_info.ts";
+import { attempt, showProblem } from "./parts/messages.tsx";
+import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
+import { keepTexts } from "./parts/translated_text.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
-import { addressProblem, apiKey, beginSession } from "./session.ts";
+import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
 // This page restores the place in the list, because the browser would restore a wrong one.
 history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
-addEventListener("popstate", () => attempt(showAddress));
+addEventListener("popstate", () => attempt("list", showAddress));
 effect(() => {
-  const name = isCategoriesShown.value ? "Categories" : shownName.value;
+  const name = shownPage.value === undefined ? shownName.value : PAGES[shownPage.value];
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 });
 onEvents((events) => {
-  updateList(events);
-  updateCategories(events);
-  updateCounts(events);
-  countEvents(events);
+  const has = (idOf: typeof petIdOf | typeof categoryIdOf) =>
+    events.some((event) => idOf(event) !== undefined);
+  followActivity(events);
+  followAnimals(events).catch(showProblem);
+  if (has(petIdOf)) countsQuery.refresh().catch(showProblem);
+  if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
 });
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
+beginSession();
 // Until now, the reader has seen the skeleton of the page.
 document.body.replaceChildren();
 render(<App />, document.body);
+keepTexts(document.body);
 listenToShortcuts();
-await beginSession();
 // The list has names at once. They are read again when the page follows the store.
-loadCategories().catch(showProblem);
-await attempt(showAddress);
-if (addressProblem.value !== undefined) problem.value = addressProblem.value;
+categoriesQuery.refresh().catch(showProblem);
+await attempt("list", showAddress);
+if (addressProblem.value !== undefined) showProblem(new Error(addressProblem.value));
 readRest().catch(showProblem);
 await follow(readAgain);
 
 /** Reads what the list does not show. */
 async function readRest(): Promise<void> {
-  await Promise.all([loadCategories(), countTabs(), loadLastDay(position.value ?? "")]);
+  await Promise.all([
+    categoriesQuery.refresh(),
+    countsQuery.refresh(),
+  ]);
 }
 
 /** The service has another log, so the page reads everything again. */
 async function readAgain(): Promise<void> {
-  forgetEvents();
-  forgetDay();
-  forgetCategories();
-  await attempt(async () => {
+  position.value = undefined;
+  forgetActivity();
+  forgetAnimals();
+  forgetUsedCategories();
+  await attempt("list", async () => {
     await loadAnimals({ ...wanted.value });
     await readRest();
   });

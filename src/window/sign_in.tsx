@@ -1,22 +1,29 @@
-/** The form that asks for an API key, and the question about a key in the address. */
+/** The form that asks for an API key. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
-import { restoreFocus } from "./focus.ts";
-import { FormField } from "./form_field.tsx";
+import { Dialog } from "./parts/dialog.tsx";
+import { restoreFocus } from "./parts/focus.ts";
+import { Form } from "./parts/form.tsx";
+import { FormField } from "./parts/form_field.tsx";
+import { TextInput } from "./parts/text_input.tsx";
 import {
   addressProblem,
-  apiKey,
+  canKeep,
   faultOfKey,
   isKept,
-  keyFromAddress,
   keyProblem,
   signIn,
-  useKey,
-} from "./session.ts";
+  UNUSED_HOURS,
+} from "./data/session.ts";
 
 const TITLE = "Sign in";
+
+const UNTIL_UNUSED =
+  `Otherwise you stay signed in, in all tabs of this browser, until nobody has used the page for ${UNUSED_HOURS} hours or you sign out.`;
+const UNTIL_SIGNED_OUT = "You stay signed in, in all tabs of this browser, until you sign out.";
+const NOT_KEPT =
+  "This browser keeps nothing for this page, so each new tab, and each time that you load the page again, asks for the key.";
 
 /** The page that a reader without a key sees. */
 export function SignInPage(): JSX.Element {
@@ -24,19 +31,13 @@ export function SignInPage(): JSX.Element {
   useEffect(() => restoreFocus, []);
   return (
     <main class="card">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          open();
-        }}
-      >
+      <Form onSend={open}>
         <h2 class="title">{TITLE}</h2>
         {fields}
         <p class="buttons">
           <button type="submit" class="primary">Sign in</button>
         </p>
-      </form>
+      </Form>
     </main>
   );
 }
@@ -45,6 +46,12 @@ export function SignInPage(): JSX.Element {
 export function SignInDialog(): JSX.Element {
   const { fields, open } = useKeyForm();
   return <Dialog title={TITLE} yes="Sign in" onYes={open}>{fields}</Dialog>;
+}
+
+/** How long the browser keeps the key, in words. */
+function untilWhen(stays: boolean): string {
+  if (!canKeep) return NOT_KEPT;
+  return stays ? UNTIL_SIGNED_OUT : UNTIL_UNUSED;
 }
 
 function useKeyForm(): { fields: JSX.Element; open: () => void } {
@@ -73,50 +80,34 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
       />
       <FormField label="Access key" fault={fault}>
         {(attributes) => (
-          <input
+          <TextInput
             {...attributes}
-            ref={input}
+            control={input}
             type="password"
             name="password"
             autocomplete="current-password"
             autofocus
-            value={key}
-            onInput={({ currentTarget }) => {
-              setKey(currentTarget.value);
+            text={key}
+            onText={(text) => {
+              setKey(text);
               setFault(undefined);
             }}
           />
         )}
       </FormField>
       <p class="soft small">Ask the person who runs the store for a key.</p>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={stays}
-          onChange={({ currentTarget }) => setStays(currentTarget.checked)}
-        />
-        <span>Stay signed in on this computer</span>
-      </label>
+      {canKeep && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={stays}
+            onChange={({ currentTarget }) => setStays(currentTarget.checked)}
+          />
+          <span>Stay signed in on this computer</span>
+        </label>
+      )}
+      <p class="soft small">{untilWhen(stays)}</p>
     </>
   );
   return { fields, open };
-}
-
-/** Until the reader has answered, the page uses neither key: that of the tab may be an old one, which is refused. */
-export function KeyQuestion(): JSX.Element {
-  return (
-    <Dialog
-      title="Use the key in the address?"
-      no="Keep the key of this tab"
-      yes="Use the other key"
-      isDangerous
-      onYes={() => useKey(keyFromAddress.value!)}
-      onClose={() => useKey(apiKey.value!)}
-    >
-      <p>
-        This tab already has another access key. If you use the one in the address, the tab forgets
-        its own.
-      </p>
-    </Dialog>
-  );
 }

@@ -47,7 +47,7 @@ const NAMES = [
   "rexine",
   "Straße",
   "a&b=c#d",
-  "100 %",
+  "10\u200b0 %",
 ];
 const STATUSES = [...PET_STATUSES, undefined];
 
@@ -84,7 +84,9 @@ testEachWay(
       ["STRASSE", ["Straße"]],
       [". r", ["T. REX"]],
       ["a&b=c#d", ["a&b=c#d"]],
-      ["%", ["100 %"]],
+      ["%", ["10\u200b0 %"]],
+      ["100 \u00ad%", ["10\u200b0 %"]],
+      ["\u200fm\ufeffax", ["Max"]],
       [".*", []],
       ["\\u", []],
       ['"', []],

@@ -338,7 +338,9 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
     ],
     [
       'Query parameter "lastEventId" must be the id of an event, or now',
-      ...["secret", "", `${OTHER_ID}0`].map((id) => `GET /v1/events?lastEventId=${id}`),
+      ...["secret", "", `${OTHER_ID}0`, "now-0", "now-1000"].map((id) =>
+        `GET /v1/events?lastEventId=${id}`
+      ),
     ],
     [
       'Query parameter "limit" must be an integer from 1 to 1000',

@@ -64,6 +64,13 @@ export const OPERATIONS: Operation[] = [
     path: "/v1/pets?categoryId=12&limit=100&cursor={id}",
     ids: Infinity,
   },
+  {
+    ...GET,
+    name: "search that finds nothing, c=1",
+    connections: 1,
+    path: "/v1/pets?name=z{id}",
+    ids: Infinity,
+  },
   { ...GET, name: "list, unchanged", path: "/v1/pets", headers: { "if-none-match": "*" } },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers" },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers, fsync + 5 ms", fsyncDelayMs: 5 },

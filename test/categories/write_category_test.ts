@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
-import { foldCase } from "../../src/encoding/fold_case.ts";
+import { foldName } from "../../src/encoding/fold_name.ts";
 import { CATEGORIES_LIMIT, namingRule, removalRule } from "../../src/categories/write_category.ts";
 import { encodeCategory } from "../../events/category.ts";
 
@@ -14,7 +14,7 @@ function before(names: Record<string, string>) {
     return {
       ...category,
       text,
-      foldedName: foldCase(name),
+      foldedName: foldName(name),
       position: 101 + index,
       isProven: true,
     };
@@ -45,6 +45,13 @@ const NAMINGS: [given: Record<string, string>, when: Name, then: object | string
   }],
   [DOGS, name(7n, "Dogs"), undefined],
   [DOGS, name(8n, "dogs"), "category_name_taken"],
+  [DOGS, name(8n, "do\u200bgs\u00ad"), "category_name_taken"],
+  // Twins of an earlier version stay, and get other names.
+  [{ 7: "Dogs", 8: "Dogs\u200b" }, name(8n, "Dogs\u200b"), undefined],
+  [{ 7: "Dogs", 8: "Dogs\u200b" }, name(8n, "Cats"), {
+    data: { id: 8n, name: "Cats", previous: { name: "Dogs\u200b" } },
+    predecessor: 102,
+  }],
   [DOGS, name(8n, "dogs", { isExpected: isDogs }), "precondition_failed"],
   [{ 7: "Cats" }, name(7n, "Cats", { isExpected: isDogs }), "precondition_failed"],
   [{}, name(7n, "Dogs", { isExcluded: () => true }), {

@@ -69,7 +69,7 @@ function cellsOf(text: string, separator: string, skipsBlanks: boolean): string[
   return cells;
 }
 
-const PARTS = ["=", "+", "-", "@", "＝", '"', "'", " ", "\u00a0", "\t", ";", "|", "\r", "\n", "a"];
+const PARTS = [..."=+-@＝\"' \u00a0\t,;|\r\na"];
 
 function randomTexts(random: Random, parts: readonly string[]): string[] {
   const text = () =>
@@ -80,7 +80,7 @@ function randomTexts(random: Random, parts: readonly string[]): string[] {
 Deno.test("No reader finds a formula in what csvLine() writes, whatever the texts and the separator", () => {
   const random = new Random(1);
   for (let round = 0; round < 20_000; round++) {
-    const rows = [randomTexts(random, [...PARTS, ","]), randomTexts(random, [...PARTS, ","])];
+    const rows = [randomTexts(random, PARTS), randomTexts(random, PARTS)];
     const file = rows.map(csvLine).join("");
     for (const separator of [",", ";", "\t", "|"]) {
       for (const skipsBlanks of [false, true]) {
@@ -99,7 +99,6 @@ Deno.test("withoutMarks() returns each random text that csvLine() has written an
   const random = new Random(2);
   const titles = csvLine(["id", "a", "b", "c", "d", "e"]);
   for (let round = 0; round < 20_000; round++) {
-    // A line with as many commas as the titles would look like a row, which a stray quote has swallowed.
     const texts = randomTexts(random, PARTS);
     const [, { cells }] = parseCsv(titles + csvLine([round, ...texts]));
     assertEquals(cells.map(withoutMarks), [String(round), ...texts]);

@@ -99,7 +99,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
         ["  PetRemoved: Pet,\n", `  PetRemoved: Pet,\n  PetReserved: ${DATA},\n`],
       );
       const { output } = await runDeno(project, ["check", "src/main.ts", "src/window/main.tsx"]);
-      for (const file of ["animals/pets.ts", "window/events.ts", "window/fields.tsx"]) {
+      for (const file of ["animals/pets.ts", "window/data/events.ts", "window/data/fields.ts"]) {
         assertStringIncludes(output, `/src/${file}:`);
       }
       assertEquals(output.match(/\[ERROR\]/g)?.length, 3, output);
@@ -109,9 +109,9 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
       const entry = entryOfType.replace('"6.1"', '"99.1"');
       await edit("src/animals/pets.ts", ["  PetRemoved: {\n", `${entry}  PetRemoved: {\n`]);
       const kind = '  PetRemoved: "removed",\n';
-      await edit("src/window/events.ts", [kind, `${kind}  PetReserved: "changed",\n`]);
+      await edit("src/window/data/events.ts", [kind, `${kind}  PetReserved: "changed",\n`]);
       const added = `  status,\n${fieldOfWindow}\n${FIELD_OF_EVENT_IN_WINDOW}\n};`;
-      await edit("src/window/fields.tsx", ["  status,\n};", added]);
+      await edit("src/window/data/fields.ts", ["  status,\n};", added]);
       const { output } = await runDeno(project, tests);
       for (const name of NAMED_BY_TESTS) assertStringIncludes(output, name);
       assertStringIncludes(output, ` ${NAMED_BY_TESTS.length} failed`);

@@ -177,6 +177,20 @@ Deno.test("since begins at the first event that is not older, whatever the offse
   assertEquals((await response!.json()).length, 1);
 });
 
+Deno.test("lastEventId=now-2 begins with the last two lines, or with all if there are fewer", async () => {
+  await using service = await openTestService();
+  const all: CloudEvent[] = [];
+  for (let count = 0; count < 4; count++) {
+    const last = (await readBatches(service, "lastEventId=now-2")).flat();
+    assertEquals(last, all.slice(-2));
+    await service.add(REX);
+    all.push((await readBatches(service, "")).flat()[count]);
+  }
+  const { text } = await openStream(service, "lastEventId=now-2");
+  assertEquals(eventsOf(text), all.slice(-2));
+  assertEquals((await readBatches(service, "lastEventId=now-999")).flat(), all);
+});
+
 Deno.test("A filtered batch and a filtered stream pass the lines that do not match", async () => {
   await using service = await openTestService();
   await addHistory(service);

@@ -22,3 +22,26 @@ Deno.test("setTimer() calls each callback once, not early, unless it was cancell
   assertEquals(ran, ["short", "long", "long"]);
   assert(took[0] >= 9 && took[1] >= 999, `${took} ms`);
 });
+
+Deno.test("setTimer() calls the others of a moment if one throws, and its error is uncaught", async () => {
+  const ran: string[] = [];
+  const uncaught: string[] = [];
+  const note = (event: ErrorEvent) => {
+    event.preventDefault();
+    uncaught.push(event.error.message);
+  };
+  addEventListener("error", note);
+  try {
+    const throwing = () => {
+      throw new Error("It fails");
+    };
+    // They share one timer of the system.
+    for (const run of [() => ran.push("first"), throwing, () => ran.push("last")]) {
+      systemRuntime.setTimer(1_000, run);
+    }
+    await sleep(systemRuntime, 1_300);
+  } finally {
+    removeEventListener("error", note);
+  }
+  assertEquals([ran, uncaught], [["first", "last"], ["It fails"]]);
+});

@@ -26,14 +26,19 @@ export const toast = (page: Page, text: string | RegExp) =>
 
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
+export const statusText = (page: Page, name: string): Promise<string> =>
+  statusOf(page, name).evaluate((it: Page) => it.selectedOptions[0].text);
+
 /** Chooses another status of an animal. */
 export const pickStatus = (page: Page, name: string, status: string): Promise<void> =>
   pickFrom(page, `Status of ${name}`, status);
 
 /** Chooses from the list of a control. */
 export async function pickFrom(parent: Page, label: string, choice: string): Promise<void> {
-  await parent.getByRole("combobox", { name: label, exact: true }).click();
-  await parent.getByRole("option", { name: choice, exact: true }).click();
+  const control = parent.getByRole("combobox", { name: label, exact: true });
+  // A select in the list has all its options from then on.
+  await control.focus();
+  await control.selectOption({ label: choice });
 }
 
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
@@ -48,10 +53,6 @@ export async function signOut(page: Page): Promise<void> {
   await press(page, /^Access key/);
   await press(page, "Sign out");
 }
-
-/** The key that a tab has for the store at its path. */
-export const keyOfTab = (page: Page): Promise<string | undefined> =>
-  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
 
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
@@ -98,6 +99,16 @@ export const expectFocus = (target: Page): Promise<boolean> =>
 export const hasFocus = (target: Page): Promise<boolean> =>
   target.evaluate((it: Page) => it.matches(":focus"));
 
-/** The text of the list of the last events. */
+/** Opens the page of the last events. */
+export async function showActivity(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Activity", exact: true }).click();
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+}
+
+/** The text of the page of the last events. */
 export const happened = (page: Page, text: string | RegExp) =>
-  page.getByRole("region", { name: "Activity" }).getByText(text);
+  page.getByRole("article").getByText(text);
+
+export async function showListAgain(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "All animals" }).click();
+}

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Pet } from "../../events/pet.ts";
-import { animalsFile } from "../../src/window/animals_file.ts";
-import { setCategoryNames } from "../../src/window/category_names.ts";
+import { animalsFile } from "../../src/window/list/animals_file.ts";
+import { setCategoryNames } from "../../src/window/data/categories.ts";
 import { parseCsv } from "../../src/window/csv/parse_csv.ts";
 import { guessColumns } from "../../src/window/import/columns.ts";
 import { planAdditions, planChanges } from "../../src/window/import/plan.ts";
@@ -21,14 +21,44 @@ Deno.test("animalsFile() has no formula in the name of an animal or of a categor
     { id: 2, name: "=1\t-1", categoryId: 51n },
   ]);
   assertEquals(rowsOf(lines.join("")), [
-    ["name", "categoryId", "status", "id", "categoryName"],
-    ["Bo", "-50", "sold", "1", "Snakes;'=1+1;old"],
-    ["'=1\t'-1", "51", "", "2", "Toads\n'=1|'@a"],
+    ["Name", "Category", "Status", "Id"],
+    ["Bo", "Snakes;'=1+1;old", "sold", "1"],
+    ["'=1\t'-1", "Toads\n'=1|'@a", "", "2"],
   ]);
   for (const separator of [";", "\t", "|"]) {
     const cells = rowsOf(`sep=${separator}\n${lines.join("")}`).flat();
     assertEquals(cells.filter((cell) => /^[=+\-@]/.test(cell)), []);
   }
+});
+
+Deno.test("animalsFile() has the name of a category, and its id if the name does not mean this category", () => {
+  const names: [bigint, string][] = [
+    [7n, "Dogs"],
+    [8n, "10"],
+    [9n, "Twins"],
+    [10n, " twins "],
+    [-5n, " "],
+    [6n, " Old "],
+  ];
+  setCategoryNames(names.map(([id, name]) => ({ id, name })));
+  const pets = [7n, 8n, 9n, 10n, -5n, 6n, 4n].map((categoryId, id) => ({
+    id,
+    name: "x",
+    categoryId,
+  }));
+  const [, ...rows] = rowsOf(animalsFile(pets).join(""));
+  assertEquals(rows.map(([, cell]) => cell), ["Dogs", "8", "9", "10", "-5", " Old ", "4"]);
+});
+
+Deno.test("another name of a category in a file of animalsFile() changes the category of the animal", () => {
+  setCategoryNames([{ id: 7n, name: "Dogs" }, { id: 8n, name: "Cats" }]);
+  const pets = [{ id: 1, name: "Bo", categoryId: 7n }, { id: 2, name: "Mia", categoryId: 7n }];
+  const edited = animalsFile(pets).join("").replace("Bo,Dogs", "Bo,Cats");
+  const table = readTable(new TextEncoder().encode(edited));
+  const byId = new Map(pets.map((pet) => [pet.id, pet]));
+  const { entries, unchanged } = planChanges(table, guessColumns(table.titles), byId);
+  assertEquals(entries.map((it) => it.kind === "change" && it.patch), [{ categoryId: 8n }]);
+  assertEquals(unchanged, 1);
 });
 
 Deno.test("An import of animalsFile() changes nothing in the same store, and adds the same animals to another", () => {
@@ -50,9 +80,10 @@ Deno.test("An import of animalsFile() changes nothing in the same store, and add
     });
     const added = planAdditions(table, columns).entries.map((entry) => {
       assert(entry.kind === "addition");
-      return entry.pet.name;
+      return [entry.pet.name, entry.pet.categoryId];
     });
     // The page adds names without blanks around them.
-    assertEquals(added, [...pets.values()].map(({ name }) => name.trim()));
+    const all = [...pets.values()].map(({ name, categoryId }) => [name.trim(), categoryId]);
+    assertEquals(added, all);
   }
 });

@@ -3,9 +3,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { happened, linkOf, row, tab } from "../support/window_controls.ts";
-
-const activityOf = (page: Page) => page.getByRole("region", { name: "Activity" });
+import {
+  happened,
+  linkOf,
+  press,
+  row,
+  showActivity,
+  showListAgain,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser("a stream that the server ends is renewed", async ({ service, network, open }) => {
   let streams = 0;
@@ -70,11 +76,12 @@ testInBrowser(
       }
       return response;
     };
-    const page = await open(`/window#key=${service.token}`);
-    // The position of an invented event is none, so the stream after it has another one.
+    const page = await open(`/window?page=activity#key=${service.token}`);
     await happened(page, "Category 7 was changed").waitFor();
     await happened(page, "Animal 1 was changed").waitFor();
     await happened(page, "shop 1 was changed").waitFor();
+    assert(!/NaN|undefined/.test(await page.locator("body").innerText()));
+    await showListAgain(page);
     await row(page, "Rex").filter({ hasText: "Sold" }).waitFor();
     assert(!/NaN|undefined/.test(await page.locator("body").innerText()));
     await linkOf(page, "Rex").click();
@@ -95,7 +102,7 @@ testInBrowser(
     const statuses = ["sold", "pending", "available"];
     await Promise.all(statuses.map((status, place) => service.change(8 + place, { status })));
     await service.add({ name: "مرحبا!", categoryId: 7 });
-    const page = await open(`/window#key=${service.token}`);
+    const page = await open(`/window?page=activity#key=${service.token}`);
     const lines = page.locator("ol.events li");
     await expectSoon(async () => {
       const sentences = await lines.locator(".sentence").allTextContents();
@@ -114,38 +121,13 @@ testInBrowser(
     await expectSoon(() => lines.getByRole("link").allInnerTexts(), ["مرحبا!", "Pet 7"]);
     await lines.getByRole("link", { name: "مرحبا!" }).click();
     await page.getByRole("heading", { name: "مرحبا!" }).waitFor();
-    await page.getByRole("link", { name: "All animals" }).click();
+    await page.goBack();
     // A name of white space can be clicked.
+    await lines.getByRole("link", { name: "Pet 7" }).click();
+    await page.getByRole("heading", { name: "(blank name)" }).waitFor();
+    await showListAgain(page);
     await linkOf(page, "(blank name)").click();
     await page.getByRole("heading", { name: "(blank name)" }).waitFor();
-  },
-);
-
-testInBrowser(
-  "the day counts animals alone, and no number that it does not know yet",
-  async ({ service, network, open }) => {
-    await service.nameCategory(7n, "Dogs");
-    await service.add({ name: "Rex", categoryId: 7 });
-    const away = () => Response.json({ message: "It is away" }, { status: 503 });
-    network.fetch = async (request) => {
-      const isOfDay = request.url.includes("&since=");
-      return isOfDay ? away() : await service.fetch(request);
-    };
-    const page = await open(`/window#key=${service.token}`);
-    const activity = activityOf(page);
-    await activity.getByText("Waiting for the connection …").waitFor();
-    await row(page, "Rex").waitFor();
-    // The stream brings a part of the day.
-    await expectSoon(() => page.streams.size, 1);
-    await service.add({ name: "Mia", categoryId: 7 });
-    await page.getByRole("img", { name: "added", exact: true }).waitFor();
-    network.fetch = service.fetch;
-    // Neither the name of the category nor a kind without events is among them.
-    await page.getByRole("img", { name: "2 added", exact: true }).waitFor();
-    await activity.getByText("Waiting").waitFor({ state: "hidden" });
-    const isBeforeLastHour = await page.evaluate("new Date().getHours() < 23");
-    const start = await activity.locator(".axis time").first().innerText();
-    assertEquals(start.startsWith("Yesterday, "), isBeforeLastHour);
   },
 );
 
@@ -162,11 +144,61 @@ testInBrowser(
     };
     await page.reload();
     await page.getByRole("tabpanel").getByText("It is away. Trying again …").waitFor();
-    await activityOf(page).getByText("Waiting for the connection …").waitFor();
-    assertEquals(await page.getByText(/Loading …|\b0\b|Nothing has happened/).count(), 0);
+    assertEquals(await page.getByText(/Loading …|\b0\b/).count(), 0);
+    await showActivity(page);
+    await page.getByRole("article").getByText("It is away. Trying again …").waitFor();
+    assertEquals(await page.getByText(/Loading …|Nothing has happened/).count(), 0);
     network.fetch = service.fetch;
+    await happened(page, "Rex was added").waitFor();
+    await showListAgain(page);
     await row(page, "Rex").waitFor();
-    await page.getByRole("img", { name: "1 added", exact: true }).waitFor();
+  },
+);
+
+testInBrowser(
+  "the page reads the last hundred events when somebody opens their page, and follows them",
+  async ({ service, network, open }) => {
+    const reads: string[] = [];
+    network.fetch = async (request) => {
+      const isBatch = request.headers.get("accept") !== "text/event-stream";
+      if (isBatch && request.url.includes("/v1/events")) reads.push(request.url);
+      return await service.fetch(request);
+    };
+    for (let id = 1; id <= 120; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await tab(page, "All 120").waitFor();
+    assertEquals(reads, []);
+    await showActivity(page);
+    const sentences = page.getByRole("article").locator(".sentence");
+    const check = (expected: string[]) => expectSoon(() => sentences.allTextContents(), expected);
+    // It does not know how many there were before the hundred.
+    await check(["Animals were added"]);
+    await service.remove(120);
+    await check(["Pet 120 was removed", "Animals were added"]);
+    await showListAgain(page);
+    for (let id = 1; id <= 50; id++) await service.change(id, { status: "sold" });
+    await tab(page, "Sold 50").waitFor();
+    await showActivity(page);
+    await check(["50 animals were sold", "Pet 120 was removed", "Animals were added"]);
+    assertEquals(reads.length, 1);
+  },
+);
+
+testInBrowser(
+  "a store in which nothing has happened says so, but not if the read fails",
+  async ({ service, network, open }) => {
+    let isRefused = true;
+    network.fetch = async (request) => {
+      const isRead = request.url.includes("/v1/events?lastEventId=now");
+      if (!isRead || !isRefused) return await service.fetch(request);
+      return Response.json({ status: 400, message: "It fails" }, { status: 400 });
+    };
+    const page = await open(`/window?page=activity#key=${service.token}`);
+    await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
+    assertEquals(await page.getByText(/Nothing has happened|Loading …/).count(), 0);
+    isRefused = false;
+    await press(page, "Try again");
+    await page.getByText("Nothing has happened yet.").waitFor();
   },
 );
 
@@ -175,8 +207,8 @@ testInBrowser("an event with long names is told to its end", async ({ service, o
   await service.nameCategory(8n, long("Rabbits").slice(0, 60));
   await service.add({ name: long("Rex"), categoryId: 7 });
   await service.change(1, { name: long("Max"), categoryId: 8, status: "sold" });
-  const page = await open(`/window#key=${service.token}`);
-  const sentence = activityOf(page).locator(".sentence").filter({ hasText: "moved to" });
+  const page = await open(`/window?page=activity#key=${service.token}`);
+  const sentence = page.locator(".sentence").filter({ hasText: "moved to" });
   await sentence.filter({ hasText: /and was sold$/ }).waitFor();
   const height = await sentence.evaluate((it: Page) => it.scrollHeight - it.clientHeight);
   assertEquals(height, 0);

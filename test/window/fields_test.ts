@@ -13,7 +13,7 @@ import {
   parseChange,
   parsePet,
   textsOf,
-} from "../../src/window/fields.tsx";
+} from "../../src/window/data/fields.ts";
 
 interface Schema {
   type?: string;
@@ -105,6 +105,7 @@ Deno.test("parsePet() reads what people and programs write", () => {
     ["Zoë\n2", "7.0", " AVAILABLE ", "Zoë\n2", 7n, "available"],
     ["Rex\0Bad", "12.000", "pending", "Rex\0Bad", 12n, "pending"],
     ["🐕", "8,0", "", "🐕", 8n, undefined],
+    ["Re\u200bx", "\ufeff8\u200b", "so\u00adld\u200e", "Re\u200bx", 8n, "sold"],
     ["x", "-0", "", "x", 0n, undefined],
   ];
   for (const [name, categoryId, status, ...values] of cases) {
@@ -144,7 +145,7 @@ Deno.test("parsePet() names the faults of each field", () => {
     "There is no category “x”",
     "There is no category “7.5”",
     "There is no category “7,000”",
-    "There is no category “1e3”",
+    "Category is a number that a spreadsheet has rounded: 1e3",
     "There is no category “1 000”",
     "Category is too large",
     "Category is too small",

@@ -7,7 +7,6 @@ import { until } from "../support/until.ts";
 import {
   button,
   expectFocus,
-  happened,
   hasFocus,
   linkOf,
   press,
@@ -47,7 +46,7 @@ testInBrowser(
     assertEquals(await page.getByText(/^No animals/).count(), 0);
     // Typed text stays while events come.
     await service.add({ name: "Zoe", categoryId: 7 });
-    await happened(page, "5 animals were added").waitFor();
+    await row(page, "Zoe").waitFor();
     await expectSoon(() => search.inputValue(), "rEx");
     gate.resolve();
     await expectSoon(() => namesOf(page), ["T-rex", "Rex"]);
@@ -257,10 +256,48 @@ testInBrowser(
     });
     // Tab leaves the list, and comes back to the same row.
     await press("Tab");
-    await expectFocus(page.getByRole("region", { name: "Activity" }));
+    await until(async () => !await hasFocus(link(1)));
     await press("Shift+Tab");
     await expectFocus(link(1));
     await press("Home");
     await expectFocus(link(120));
+  },
+);
+
+testInBrowser(
+  "a tab, a category and a search are steps of the browser's history, and the chosen tab is none",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    await service.add({ name: "Mia", categoryId: 8 });
+    const page = await open(`/window#key=${service.token}`);
+    const shown = () => page.evaluate("location.search");
+    const search = page.getByRole("searchbox", { name: "Search by name or id" });
+    const category = page.getByLabel("Filter by category");
+    await tab(page, "All 2").click();
+    await tab(page, "Sold 1").click();
+    await tab(page, "Sold 1").click();
+    await search.pressSequentially("re");
+    await expectSoon(shown, "?status=sold&name=re");
+    await search.pressSequentially("x");
+    await expectSoon(shown, "?status=sold&name=rex");
+    await category.fill("dogs");
+    await expectSoon(shown, "?status=sold&categoryId=7&name=rex");
+    await search.fill("r");
+    await expectSoon(shown, "?status=sold&categoryId=7&name=r");
+    for (
+      const step of [
+        "?status=sold&categoryId=7&name=rex",
+        "?status=sold&name=rex",
+        "?status=sold",
+        "",
+      ]
+    ) {
+      await page.goBack();
+      await expectSoon(shown, step);
+      const name = new URLSearchParams(step).get("name") ?? "";
+      await expectSoon(() => search.inputValue(), name);
+    }
+    await row(page, "Mia").waitFor();
   },
 );

@@ -1,18 +1,9 @@
 /** How the window fits screens and sizes of text. */
 
-import { assertGreater, assertLess } from "@std/assert";
+import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import {
-  button,
-  linkOf,
-  pickFrom,
-  pickStatus,
-  press,
-  row,
-  tab,
-  toast,
-} from "../support/window_controls.ts";
+import { button, linkOf, pickStatus, press, row, tab, toast } from "../support/window_controls.ts";
 
 const box = (target: Page) => target.boundingBox();
 
@@ -96,7 +87,8 @@ testInBrowser(
       }
       // The bar leaves room for the animals.
       assertLess((await box(selection)).height, 844 * .35);
-      await pickFrom(selection, "Mark as", "Sold");
+      await press(selection, "Mark as");
+      await press(page.getByRole("group", { name: "Mark as" }), "Sold");
       // A message that is pointed at stays.
       await toast(page, /1 animal .* sold/).hover();
       await check("message");
@@ -136,19 +128,45 @@ testInBrowser("the sign-in fits the screen", async ({ open }) => {
   }
 });
 
-testInBrowser("a phone shows the tab that is chosen", async ({ service, open }) => {
-  await service.add({ name: "Rex", categoryId: 7 });
-  const page = await open(`/window?status=none#key=${service.token}`, { width: 390 });
-  const isSeen = async (name: string) => {
-    const { x, width } = await box(tab(page, name));
-    return x >= 0 && x + width <= 390;
-  };
-  await row(page, "Rex").waitFor();
-  await expectSoon(() => isSeen("No status 1"), true);
-  await expectSoon(() => isSeen("All 1"), false);
-  await tab(page, "No status 1").press("ArrowLeft");
-  await expectSoon(() => isSeen("Sold 0"), true);
-});
+testInBrowser(
+  "a phone shows all tabs, with large text the one that is chosen",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const isSeen = async (page: Page, name: string) => {
+      const { x, width } = await box(tab(page, name));
+      return x >= 0 && x + width <= 320;
+    };
+    for (const fontSize of [16, 32]) {
+      const page = await open(`/window?status=none#key=${service.token}`, { width: 320 });
+      const session = await page.context().newCDPSession(page);
+      await session.send("Page.setFontSizes", { fontSizes: { standard: fontSize } });
+      await page.reload();
+      await row(page, "Rex").waitFor();
+      await expectSoon(() => isSeen(page, "No status 1"), true);
+      const areAllSeen = fontSize === 16;
+      await expectSoon(() => isSeen(page, "All 1"), areAllSeen);
+      await tab(page, "No status 1").press("ArrowLeft");
+      await expectSoon(() => isSeen(page, "Sold 0"), true);
+    }
+  },
+);
+
+testInBrowser(
+  "the header has one line on a small phone, and the bar of a selection has two",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 120; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`, { width: 320 });
+    await tab(page, "All 120").waitFor();
+    const bar = page.getByRole("group", { name: "Selected animals" });
+    await page.getByRole("checkbox", { name: "Select Pet 120" }).click();
+    await button(bar, "Select all 120").waitFor();
+    assertLess((await box(page.locator("header"))).height, 60);
+    const yOf = async (name: string) => Math.round((await box(button(bar, name))).y);
+    assertEquals(await yOf("Select all 120"), await yOf("Clear"));
+    for (const name of ["Remove", "Export"]) assertEquals(await yOf(name), await yOf("Mark as"));
+    assertEquals(await bar.locator(".line").evaluate(isCut), false);
+  },
+);
 
 testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
   for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
@@ -161,3 +179,83 @@ testInBrowser("on a low screen, nothing stays above the list", async ({ service,
     await expectSoon(async () => (await box(tabs)).y >= 0, isStaying);
   }
 });
+
+/** Adds four fields to each row and to the header, as entries of `fields.ts` would. It runs in the page. */
+const addFields = `(() => {
+  document.querySelector("#animals").style.setProperty("--fields", 6);
+  for (const fields of document.querySelectorAll(".fields")) {
+    const kind = fields.closest("#rows") ? "gridcell" : "columnheader";
+    for (const text of ["2024-02-29", "brown and white", "12.5 kg", "900 118 000 123 456"]) {
+      const cell = document.createElement("span");
+      cell.setAttribute("role", kind);
+      cell.dataset.label = "Label";
+      cell.append(text);
+      fields.append(cell);
+    }
+  }
+})()`;
+
+/** The places of the cells that are seen of the first row with this role, from left to right. It runs in the page. */
+const placesOf = (role: string) =>
+  `(() => {
+  const cells = [...document.querySelectorAll("[role=" + ${JSON.stringify(role)} + "]")]
+    .filter((it, _, all) => it.closest("[role=row]") === all[0].closest("[role=row]"));
+  return cells.filter((it) => {
+    const line = it.closest(".fields")?.getBoundingClientRect();
+    const { top, width } = it.getBoundingClientRect();
+    return width > 0 && (line === undefined || top < line.bottom - 5);
+  }).map((it) => {
+    const { left, right, top, bottom } = it.getBoundingClientRect();
+    return { left: Math.round(left), right: Math.round(right), top, bottom };
+  });
+})()`;
+
+testInBrowser(
+  "a list with seven fields has a column for each that has room, and all of them on a phone",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Rabbits and hares");
+    await service.add({ name: LONG_NAME, categoryId: 7, status: "available" });
+    // The check box, the name, the id and the actions, and fields.
+    const columns = [[760, 4 + 2], [1024, 4 + 4], [1280, 4 + 6], [1600, 4 + 6]];
+    for (const [width, count] of [...columns, [320, 3 + 6], [390, 3 + 6]]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      await row(page, LONG_NAME).waitFor();
+      await page.evaluate(addFields);
+      type Place = { left: number; right: number; top: number; bottom: number };
+      const places: Place[] = await page.evaluate(placesOf("gridcell"));
+      assertEquals(places.length, count, `cells at ${width}`);
+      const headers: Place[] = await page.evaluate(placesOf("columnheader"));
+      const leftOf = ({ left }: Place) => left;
+      if (width > 752) assertEquals(headers.map(leftOf), places.map(leftOf), `${width}`);
+      const isOver = (a: Place, b: Place) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+      for (const [index, one] of places.entries()) {
+        assertLess(one.right, width + 1);
+        const over = places.slice(index + 1).find((it) => isOver(one, it));
+        assertEquals(over, undefined, `over ${JSON.stringify(one)} at ${width}`);
+      }
+      await page.context().close();
+    }
+  },
+);
+
+testInBrowser(
+  "a menu of a narrow page lies along the bottom of the screen",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    for (const width of [320, 390, 700]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      for (const name of ["Filters and more", "Mark as"]) {
+        await press(page, name);
+        const menu = page.getByRole("group", { name, exact: true });
+        await expectSoon(async () => {
+          const { x, y, width: wide, height } = await box(menu);
+          return [x, wide, y + height];
+        }, [0, width, 844]);
+        await page.keyboard.press("Escape");
+      }
+    }
+  },
+);

@@ -4,16 +4,7 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import {
-  button,
-  expectFocus,
-  linkOf,
-  press,
-  row,
-  ROWS,
-  statusOf,
-  tab,
-} from "../support/window_controls.ts";
+import { button, expectFocus, linkOf, row, ROWS, tab } from "../support/window_controls.ts";
 
 testInBrowser(
   "what loads says so, keeps the old rows, dimmed, and asks for no key",
@@ -27,15 +18,12 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     const panel = page.getByRole("tabpanel");
-    const activity = page.getByRole("region", { name: "Activity" });
     const check = async () => {
       await expectSoon(() => panel.getAttribute("aria-busy"), "true");
       assertEquals(await page.getByText(/^No animals/).count(), 0);
       assertEquals(await page.getByLabel("Access key").count(), 0);
     };
     await panel.getByText("Loading …").waitFor();
-    await activity.getByText("Loading …").waitFor();
-    assertEquals(await activity.getByText(/Nothing has happened/).count(), 0);
     await check();
     gate.resolve();
     await row(page, "Rex").waitFor();
@@ -67,49 +55,56 @@ testInBrowser(
   },
 );
 
-testInBrowser("no row moves under the pointer", async ({ service, open }) => {
-  for (const name of ["Rex", "Mia", "Zoe"]) {
-    await service.add({ name, categoryId: 7, status: "available" });
-  }
+testInBrowser(
+  "no row moves under the pointer when others are added or removed above it",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 40; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const place = async (name: string) => Math.round((await row(page, name).boundingBox()).y);
+    await row(page, "Pet 38").hover();
+    const before = await place("Pet 38");
+    // Nothing is above the list by which it could scroll back.
+    for (const id of [40, 39]) await service.remove(id);
+    await tab(page, "All 38").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    for (const name of ["Max", "Bella", "Zoe"]) await service.add({ name, categoryId: 7 });
+    await tab(page, "All 41").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    await service.remove(41);
+    await tab(page, "All 40").waitFor();
+    await expectSoon(() => place("Pet 38"), before);
+    // Without the pointer, the list begins below its header again.
+    await page.mouse.move(640, 30);
+    await page.evaluate("scrollTo(0, 0)");
+    const head = await page.locator(".head").boundingBox();
+    await expectSoon(() => place("Zoe"), Math.round(head.y + head.height));
+  },
+);
+
+testInBrowser("no row of a short list moves under the pointer", async ({ service, open }) => {
+  for (let id = 1; id <= 4; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
-  const place = async (name: string) => (await row(page, name).boundingBox()).y;
-  await row(page, "Mia").hover();
-  const before = await place("Mia");
-  await service.add({ name: "Max", categoryId: 7 });
-  await page.getByText("1 new animal").waitFor();
-  await service.add({ name: "Bella", categoryId: 7 });
-  await page.getByText("2 new animals").waitFor();
-  await service.remove(3);
-  await row(page, "Zoe").getByText("was removed").waitFor();
-  await expectSoon(() => place("Mia"), before);
-  assertEquals(await row(page, "Max").count(), 0);
-  await press(page, "Show");
-  await row(page, "Max").waitFor();
-  await row(page, "Bella").waitFor();
-  await page.getByText("2 new animals").waitFor({ state: "hidden" });
-  // The pointer has left the rows, so that of the removed animal is gone.
-  await row(page, "Zoe").waitFor({ state: "hidden" });
-  // An animal that leaves the list by a change stays under the pointer, too.
-  await tab(page, "Available 2").click();
-  await row(page, "Max").waitFor({ state: "hidden" });
-  await row(page, "Rex").hover();
-  await statusOf(page, "Rex").focus();
-  for (const key of ["Enter", "End", "Enter"]) await page.keyboard.press(key);
-  await row(page, "Rex").getByText("left this list").waitFor();
-  await page.mouse.move(0, 0);
-  await row(page, "Rex").waitFor({ state: "hidden" });
+  const place = async (name: string) => Math.round((await row(page, name).boundingBox()).y);
+  await row(page, "Pet 2").hover();
+  const before = await place("Pet 2");
+  for (const name of ["Max", "Bella", "Zoe"]) await service.add({ name, categoryId: 7 });
+  await tab(page, "All 7").waitFor();
+  await expectSoon(() => place("Pet 2"), before);
+  await row(page, "Pet 2").click();
+  await page.getByRole("article").getByRole("heading", { name: "Pet 2" }).waitFor();
 });
 
 testInBrowser(
-  "one row at a time shows its buttons, and always the one whose button has the focus",
+  "the row that is pointed at shows its buttons, else the one with the focus, and a button with the focus is seen",
   async ({ service, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
     const shown = () =>
       page.locator(ROWS).evaluateAll((rows: Page[]) =>
         rows.filter((it) => {
-          const style = it.ownerDocument.defaultView.getComputedStyle(it.querySelector(".actions"));
-          return style.opacity === "1";
+          const buttons = [...it.querySelectorAll(".actions button")];
+          const { defaultView } = it.ownerDocument;
+          return buttons.some((button) => defaultView.getComputedStyle(button).opacity === "1");
         }).map((it) => it.querySelector("a").innerText)
       );
     await row(page, "Rex").waitFor();
@@ -121,7 +116,7 @@ testInBrowser(
     await expectSoon(shown, ["Rex"]);
     await page.keyboard.press("ArrowRight");
     await expectFocus(button(page, "Edit Mia"));
-    await expectSoon(shown, ["Mia"]);
+    await expectSoon(shown, ["Mia", "Rex"]);
   },
 );
 
@@ -142,12 +137,45 @@ testInBrowser(
       );
     await expectSoon(() => styleOf(tab(page, "All 1"), "outlineStyle"), "solid");
     await expectSoon(() => styleOf(tab(page, "Sold 1"), "outlineStyle"), "none");
-    const dots = page.locator(".legend .dot");
+    await page.getByRole("link", { name: "Activity" }).click();
+    const dots = page.locator(".events .dot");
+    await dots.nth(2).waitFor();
     const colours = new Set<string>();
     for (let dot = 0; dot < 3; dot++) {
       colours.add(await styleOf(dots.nth(dot), "backgroundColor", "::before"));
     }
     assertEquals(colours.size, 3);
+  },
+);
+
+testInBrowser(
+  "Ctrl+P prints the whole list, and paper from elsewhere says what is missing",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 250; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Pet 250").waitFor();
+    await page.evaluate(`print = () => {
+      dispatchEvent(new Event("beforeprint"));
+      queueMicrotask(() => queueMicrotask(() => {
+        printed = document.querySelectorAll("[data-id]").length;
+        dispatchEvent(new Event("afterprint"));
+      }));
+    }`);
+    await page.emulateMedia({ media: "print" });
+    const note = page.getByText(/These are the first/);
+    await note.getByText("first 100 animals of the list. Ctrl+P prints all of it").waitFor();
+    await page.emulateMedia({ media: "screen" });
+    await note.waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+p");
+    await expectSoon(() => page.evaluate("globalThis.printed"), 250);
+    await page.emulateMedia({ media: "print" });
+    assertEquals(await note.count(), 0);
+    const heights = () =>
+      page.locator(ROWS).evaluateAll((rows: Page[]) =>
+        rows.slice(0, 2).map((it) => Math.round(it.getBoundingClientRect().y))
+      );
+    const [first, second] = await heights();
+    assertGreater(second, first);
   },
 );
 
@@ -168,3 +196,28 @@ testInBrowser("paper gets all loaded rows, and no controls", async ({ service, o
   await page.emulateMedia({ media: "screen" });
   await until(async () => await page.locator(ROWS).count() < 90);
 });
+
+testInBrowser(
+  "a press anywhere in a row opens its animal, except on a control",
+  async ({ service, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    for (const width of [1280, 390]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const category = row(page, "Rex").getByText("Category 7");
+      // The link of the name lies over the row.
+      await category.click({ force: true });
+      await page.getByRole("article").getByRole("heading", { name: "Rex" }).waitFor();
+      assertEquals(page.url(), `${address}/window?animal=1`);
+      await page.goBack();
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      await page.getByText("1 selected").waitFor();
+      const [other] = await Promise.all([
+        page.context().waitForEvent("page"),
+        row(page, "Rex").locator(".id").click({ force: true, modifiers: ["Control"] }),
+      ]);
+      await other.waitForURL(`${address}/window?animal=1`);
+      assertEquals(await page.getByRole("article").count(), 0);
+      await page.context().close();
+    }
+  },
+);

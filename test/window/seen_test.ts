@@ -14,6 +14,7 @@ import {
   row,
   signOut,
   statusOf,
+  statusText,
   tab,
   toast,
 } from "../support/window_controls.ts";
@@ -38,14 +39,14 @@ testInBrowser(
     await press(toast(page, "Rex was sold"), "Undo");
     await dialog.getByText("Somebody else changed it meanwhile").waitFor();
     await press(dialog, "Close");
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Pending");
+    await expectSoon(() => statusText(page, "Rex"), "Pending");
     // The same on the page of the animal.
     await linkOf(page, "Rex").click();
     await page.getByRole("article").getByText("by you").first().waitFor();
     await service.change(1, { status: "available" });
     await pickStatus(page, "Rex", "Sold");
     await press(dialog, "Keep theirs");
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    await expectSoon(() => statusText(page, "Rex"), "Available");
     // Somebody else has made the same change.
     await service.change(1, { status: "pending" });
     await pickStatus(page, "Rex", "Pending");
@@ -65,8 +66,8 @@ testInBrowser(
     await row(page, "Mia").waitFor();
     await service.remove(1);
     await pickStatus(page, "Rex", "Sold");
-    await page.getByRole("alert").filter({ hasText: "Rex was removed by somebody else" }).waitFor();
-    await page.mouse.move(0, 0);
+    await page.getByRole("alert").filter({ hasText: "Rex: It was removed by somebody else" })
+      .waitFor();
     await row(page, "Rex").waitFor({ state: "hidden" });
   },
 );
@@ -101,7 +102,7 @@ testInBrowser(
     await expectSoon(() => page.locator(".history li").count(), 3);
     late.arrive();
     await toast(page, "Rex became pending").waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    await expectSoon(() => statusText(page, "Rex"), "Available");
     // The list of sold animals has had it meanwhile.
     late = lateResponses(service.fetch);
     network.fetch = late.fetch;
@@ -165,17 +166,17 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a store at another path of the same host has a key of its own in the tab",
+  "a store at another path of the same host has a key of its own in the browser",
   async ({ service, open }) => {
     const page = await open("/window");
     const OTHER = "apiKey /other/window";
-    await page.evaluate(`sessionStorage["${OTHER}"] = "key of another store"`);
+    await page.evaluate(`localStorage["${OTHER}"] = "key of another store"`);
     await page.reload();
     await page.getByLabel("Access key").waitFor();
     await enterKey(page, service.token);
     await page.getByText("No animals yet").waitFor();
-    const keys = () => page.evaluate("Object.keys(sessionStorage).sort()");
-    await expectSoon(() => keys(), [OTHER, "apiKey /shop/window"]);
+    const keys = () => page.evaluate("Object.keys(localStorage).sort()");
+    await expectSoon(() => keys(), [OTHER, "apiKey /shop/window", "lastUse /shop/window"]);
     await signOut(page);
     await page.getByLabel("Access key").waitFor();
     await expectSoon(() => keys(), [OTHER]);

@@ -14,6 +14,7 @@ import {
   row,
   ROWS,
   statusOf,
+  statusText,
   tab,
   toast,
 } from "../support/window_controls.ts";
@@ -24,8 +25,8 @@ const boxOf = (page: Page, name: string) =>
 const bar = (page: Page) => page.getByRole("group", { name: "Selected animals" });
 
 async function markAs(page: Page, status: string): Promise<void> {
-  await page.getByRole("combobox", { name: "Mark as" }).click();
-  await page.getByRole("option", { name: status, exact: true }).click();
+  await press(page, "Mark as");
+  await press(page.getByRole("group", { name: "Mark as" }), status);
 }
 
 async function addPets(service: { add: (pet: object) => Promise<unknown> }, count: number) {
@@ -72,6 +73,29 @@ testInBrowser(
     await bar(page).getByText("1 selected").waitFor();
     await page.keyboard.press("Space");
     await bar(page).waitFor({ state: "hidden" });
+    // Shift and the arrows extend the range and take back what they have extended.
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowUp"]) {
+      await page.keyboard.press(`Shift+${key}`);
+    }
+    await expectFocus(linkOf(page, "Pet 129"));
+    await bar(page).getByText("2 selected").waitFor();
+    await expectSoon(() => boxOf(page, "Pet 128").isChecked(), false);
+    await page.keyboard.press("Control+a");
+    await bar(page).getByText("100 selected").waitFor();
+    // Escape closes what is open, and clears the selection from wherever the focus is.
+    await press(page, "Mark as");
+    await page.keyboard.press("Escape");
+    await button(page.getByRole("group", { name: "Mark as" }), "Sold").waitFor({ state: "hidden" });
+    await bar(page).getByText("100 selected").waitFor();
+    await expectFocus(button(page, "Mark as"));
+    await page.keyboard.press("Escape");
+    await bar(page).waitFor({ state: "hidden" });
+    // In a text, the keys select text.
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+a");
+    await boxOf(page, "Pet 130").click();
+    await bar(page).getByText("1 selected").waitFor();
+    await press(bar(page), "Clear");
     // Another list begins without a selection.
     await boxOf(page, "Pet 130").click();
     await bar(page).waitFor();
@@ -82,7 +106,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "all animals of a long list can be selected, the bar says how far it has loaded, and Clear stops it",
+  "all animals of a long list can be selected, and what is done with them waits",
   async ({ service, network, open }) => {
     await addPets(service, 320);
     const page = await open(`/window#key=${service.token}`);
@@ -96,17 +120,34 @@ testInBrowser(
     await tab(page, "All 320").waitFor();
     await boxOf(page, "Pet 320").click();
     await press(bar(page), "Select all 320");
-    await button(bar(page), "Loading 200 …").waitFor();
+    // What is done with the selection waits for it, and the bar says one number.
+    await bar(page).getByText("Selecting all 320 …").waitFor();
+    await expectSoon(() => bar(page).getByRole("progressbar").getAttribute("value"), "200");
+    assertEquals(await bar(page).getByText("selected").count(), 0);
+    for (const name of ["Mark as", "Remove", "Export"]) {
+      assertEquals(await button(bar(page), name).isDisabled(), true, name);
+    }
     await expectAccessible(page, "loading of a selection");
-    await press(bar(page), "Clear");
-    await bar(page).waitFor({ state: "hidden" });
-    gate.resolve();
-    await boxOf(page, "Pet 320").click();
+    await press(bar(page), "Stop");
     await bar(page).getByText("1 selected").waitFor();
+    await expectFocus(button(bar(page), "Select all 320"));
+    gate.resolve();
     await press(bar(page), "Select all 320");
     await bar(page).getByText("320 selected").waitFor();
     await button(bar(page), "Select all 320").waitFor({ state: "hidden" });
     await expectFocus(linkOf(page, "Pet 320"));
+    // So many need a question. It names the status, and is not red because it destroys nothing.
+    await markAs(page, "Sold");
+    const question = page.getByRole("dialog");
+    await question.getByRole("heading", { name: "Mark 320 animals as “Sold”?" }).waitFor();
+    const colourOf = (it: Page) =>
+      it.ownerDocument.defaultView.getComputedStyle(it).backgroundColor;
+    assertEquals(
+      await button(question, "Mark as “Sold”").evaluate(colourOf),
+      await button(page, "Add an animal").evaluate(colourOf),
+    );
+    await press(question, "Cancel");
+    await bar(page).getByText("320 selected").waitFor();
   },
 );
 
@@ -148,7 +189,7 @@ testInBrowser(
     await toast(page, "Undone: 2 animals changed back").waitFor();
     await tab(page, "Sold 1").waitFor();
     for (const [name, status] of [["Rex", "Available"], ["Mia", "No status"], ["Zoe", "Sold"]]) {
-      await expectSoon(() => statusOf(page, name).innerText(), status);
+      await expectSoon(() => statusText(page, name), status);
     }
     await press(bar(page), "Clear");
     await boxOf(page, "Zoe").click();
@@ -217,7 +258,7 @@ testInBrowser(
     network.fetch = service.fetch;
     await press(dialog, "Undo the rest");
     await toast(page, "Undone: Pet 1 is available again").waitFor();
-    await expectSoon(() => statusOf(page, "Pet 1").innerText(), "Available");
+    await expectSoon(() => statusText(page, "Pet 1"), "Available");
     await bar(page).getByText("3 selected").waitFor();
   },
 );
@@ -272,8 +313,8 @@ testInBrowser(
       }
       return await service.fetch(request);
     };
-    await page.getByRole("combobox", { name: "Mark as" }).focus();
-    for (const key of ["Enter", "s", "Enter"]) await page.keyboard.press(key);
+    await button(page, "Mark as").focus();
+    for (const key of ["Enter", "Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
     const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
     await running("Changing").getByText("Changing 0 of 20").waitFor();
     // All connections of the browser but that of the stream are in use.
@@ -286,7 +327,7 @@ testInBrowser(
     const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were not changed" });
     await dialog.getByText("You stopped it before 15 animals.").waitFor();
     await press(dialog, "Close");
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    await expectSoon(() => statusText(page, "Rex"), "Available");
     assertEquals(patches, 6);
     await tab(page, "Sold 5").waitFor();
   },
@@ -315,7 +356,7 @@ testInBrowser(
     await markAs(page, "Sold");
     try {
       for (const name of ["Pet 100", "Pet 90"]) {
-        await expectSoon(() => statusOf(page, name).innerText(), "Sold");
+        await expectSoon(() => statusText(page, name), "Sold");
         await expectSoon(() => statusOf(page, name).getAttribute("aria-busy"), "true");
       }
     } finally {

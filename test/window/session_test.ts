@@ -5,107 +5,144 @@ import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import {
-  button,
-  enterKey,
-  expectFocus,
-  linkOf,
-  press,
-  row,
-  signOut,
-} from "../support/window_controls.ts";
+import { enterKey, fill, linkOf, press, row, signOut, toast } from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
 
-/** Whether the storage of the tab, the storage of the computer, the cookies and the address have a text. */
+/** Whether the storage of the browser, that of the tab, the cookies and the address have a text. */
 function placesOf(page: Page, text: string): Promise<boolean[]> {
-  const places = "localStorage, document.cookie, navigation.entries().map((it) => it.url)";
+  const places = "sessionStorage, document.cookie, navigation.entries().map((it) => it.url)";
   const hasText = `(it) => JSON.stringify(it).includes("${text}")`;
-  return page.evaluate(`[sessionStorage, ${places}].map(${hasText})`);
+  return page.evaluate(`[localStorage, ${places}].map(${hasText})`);
 }
 
-/** Closes the last tab of the browser, and opens another one later. */
-async function reopen(
-  page: Page,
-  open: (path: string, options: { beside: Page }) => Promise<Page>,
-) {
-  const other = await open("/openapi.json", { beside: page });
-  await page.close();
-  return await open("/window", { beside: other });
+/** Makes the browser believe that somebody has last used the page so many hours ago. */
+function setLastUse(page: Page, hours: number): Promise<void> {
+  return page.evaluate(
+    `localStorage["lastUse /shop/window"] = Date.now() - ${hours} * 3_600_000`,
+  );
 }
 
 testInBrowser(
-  "a key stays in its tab, a new tab takes it from another one, and signing out ends all",
+  "a new tab of a browser that is signed in is signed in, and signing out ends all",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open("/window");
+    const other = await open("/window", { beside: page });
+    await key(other).waitFor();
+    // A password manager can fill the key. The reader does not meet the name that it wants.
+    await page.locator('[type="password"][autocomplete="current-password"]').waitFor();
+    await page.locator('[autocomplete="username"]').waitFor({ state: "attached" });
+    await key(page).focus();
+    await page.keyboard.press("Shift+Tab");
+    await expectSoon(() => page.evaluate("document.activeElement.name ?? ''"), "");
     await enterKey(page, "pets_wrong");
     await page.getByText(/is not valid/).waitFor();
+    await expectSoon(() => placesOf(page, "pets_wrong"), [false, false, false, false]);
     await enterKey(page, service.token);
-    await row(page, "Rex").waitFor();
+    const third = await open("/window", { beside: page });
+    for (const it of [page, other, third]) await row(it, "Rex").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
-    await page.reload();
-    const opening = page.context().waitForEvent("page");
-    await linkOf(page, "Rex").click({ modifiers: ["ControlOrMeta"] });
-    const linked = await opening;
-    await linked.getByRole("heading", { name: "Rex" }).waitFor();
-    await linked.close();
-    // A busy tab answers late.
-    await page.evaluate(`{
-      const { postMessage } = BroadcastChannel.prototype;
-      BroadcastChannel.prototype.postMessage = function (message) {
-        const send = () => postMessage.call(this, message);
-        if (message.type === "answer") setTimeout(send, 1_000);
-        else send();
-      };
-    }`);
-    const other = await open("/window", { beside: page });
-    await row(other, "Rex").waitFor();
-    await signOut(page);
-    for (const it of [page, other]) {
+    await signOut(third);
+    for (const it of [page, other, third]) {
       await key(it).waitFor();
       await expectSoon(() => placesOf(it, service.token), [false, false, false, false]);
     }
-    const third = await open("/window", { beside: page });
-    await enterKey(third, service.token);
-    await row(third, "Rex").waitFor();
   },
 );
 
 testInBrowser(
-  "the reader stays signed in on this computer only by choice, and only with a key that is good",
+  "the key ends when nobody has used the page for four hours, unless the reader stays signed in",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
-    const { id, token } = await issueApiKey(service, { label: "old" });
-    const first = await open("/window");
-    await key(first).waitFor();
-    assertEquals(await stay(first).isChecked(), false);
-    // A password manager can fill the key. The reader does not meet the name that it wants.
-    await first.locator('[type="password"][autocomplete="current-password"]').waitFor();
-    await first.locator('[autocomplete="username"]').waitFor({ state: "attached" });
-    await key(first).focus();
-    await first.keyboard.press("Shift+Tab");
-    await expectSoon(() => first.evaluate("document.activeElement.name ?? ''"), "");
-    await enterKey(first, token);
-    await row(first, "Rex").waitFor();
-    const second = await reopen(first, open);
-    await stay(second).check();
-    await enterKey(second, token);
-    await row(second, "Rex").waitFor();
-    const third = await reopen(second, open);
-    await row(third, "Rex").waitFor();
-    // The page is away meanwhile: otherwise it may have forgotten the key before it loads again.
-    const pageAddress = third.url();
-    await third.goto("about:blank");
-    await revokeApiKey(service, id);
-    await third.goto(pageAddress);
-    // The service calls it an API key.
-    await third.getByText(/access key is .*revoked/).waitFor();
-    await expectSoon(() => placesOf(third, token), [false, false, false, false]);
+    const page = await open("/window");
+    assertEquals(await stay(page).isChecked(), false);
+    await page.getByText(/until nobody has used the page for 4 hours or you sign out/).waitFor();
+    await enterKey(page, service.token);
+    await row(page, "Rex").waitFor();
+    const other = await open("/window", { beside: page });
+    await row(other, "Rex").waitFor();
+    await press(other, "Add an animal");
+    await fill(other.getByRole("dialog"), "Mia", "7");
+    // Somebody uses one tab, so both stay.
+    await setLastUse(page, 3.9);
+    await page.keyboard.press("Shift");
+    const sinceUse = "Date.now() - localStorage['lastUse /shop/window']";
+    await until(async () => await page.evaluate(sinceUse) < 60_000);
+    await setLastUse(page, 4.1);
+    await page.keyboard.press("Shift");
+    // What was typed stays.
+    for (const it of [page, other]) await it.getByText(/^Nobody has used this page/).waitFor();
+    await expectSoon(() => placesOf(page, service.token), [false, false, false, false]);
+    const third = await open("/window", { beside: page });
+    await stay(third).check();
+    await third.getByText("until you sign out.").waitFor();
     await enterKey(third, service.token);
-    await row(third, "Rex").waitFor();
-    await expectSoon(() => placesOf(third, service.token), [true, false, false, false]);
+    for (const it of [page, other, third]) await row(it, "Rex").waitFor();
+    await press(other.getByRole("dialog"), "Add");
+    await row(other, "Mia").waitFor();
+    await expectSoon(() => third.evaluate("Object.keys(localStorage)"), ["apiKey /shop/window"]);
+    // A browser that is not used for days comes back with its key, but not if it had not the box.
+    await third.reload();
+    await row(third, "Mia").waitFor();
+    await setLastUse(third, 100);
+    await third.reload();
+    await key(third).waitFor();
+  },
+);
+
+testInBrowser(
+  "a refused key is asked for in its tab, and signs no other tab out",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const { id, token } = await issueApiKey(service, { label: "old" });
+    const page = await open("/window");
+    await enterKey(page, token);
+    await row(page, "Rex").waitFor();
+    const other = await open("/window", { beside: page });
+    await press(other, "Add an animal");
+    await fill(other.getByRole("dialog"), "Mia", "7");
+    // A proxy refuses what one tab asks.
+    let isRefused = true;
+    network.fetch = async (request) => {
+      if (!isRefused || !request.url.includes("name=zoe")) return await service.fetch(request);
+      isRefused = false;
+      return Response.json({ status: 401, message: "It is refused" }, { status: 401 });
+    };
+    await page.getByRole("searchbox").fill("zoe");
+    await page.getByText("It is refused").waitFor();
+    await press(other.getByRole("dialog"), "Add");
+    await row(other, "Mia").waitFor();
+    // The key has really ended. The service calls it an API key.
+    await revokeApiKey(service, id);
+    await page.reload();
+    await page.getByText(/access key is .*revoked/).waitFor();
+    await enterKey(page, service.token);
+    await page.getByText(/^No animals/).waitFor();
+    await row(other, "Mia").waitFor();
+    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
+  },
+);
+
+testInBrowser(
+  "a browser that keeps nothing shows the store for this visit, and says so",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open("/openapi.json");
+    const refuse = "get() { throw new DOMException('Denied', 'SecurityError'); }";
+    for (const name of ["localStorage", "sessionStorage"]) {
+      await page.addInitScript(`Object.defineProperty(window, "${name}", { ${refuse} })`);
+    }
+    await page.goto(new URL("window", page.url()).href);
+    await page.getByText(/^This browser keeps nothing for this page/).waitFor();
+    assertEquals(await stay(page).count(), 0);
+    await enterKey(page, service.token);
+    await row(page, "Rex").waitFor();
+    await press(page, "Remove Rex");
+    await toast(page, "Rex was removed").waitFor();
+    await signOut(page);
+    await key(page).waitFor();
   },
 );
 
@@ -145,7 +182,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a key in the address is for localhost, and replaces no other without a question",
+  "a key in the address is for localhost, and disappears from there",
   async ({ service, address, open }) => {
     const other = new URL(address);
     other.hostname = OTHER_HOST;
@@ -163,18 +200,9 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await page.getByText("No animals yet").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
-    const follow = () => page.evaluate(`location.hash = "key=pets_other"`);
-    const dialog = page.getByRole("dialog").filter({ hasText: "Use the key in the address?" });
-    await follow();
-    await dialog.waitFor();
-    await expectSoon(() => page.url(), `${address}/window`);
-    await expectFocus(button(dialog, "Keep the key of this tab"));
-    await page.keyboard.press("Enter");
-    await page.getByText("No animals yet").waitFor();
-    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
-    await follow();
-    await press(dialog, "Use the other key");
+    await page.evaluate(`location.hash = "key=pets_other"`);
     await page.getByText(/mistyped/).waitFor();
+    await expectSoon(() => page.url(), `${address}/window`);
     const response = await page.request.get(`${address}/window`);
     assertMatch(response.headers()["cross-origin-opener-policy"], /^same-origin$/);
   },

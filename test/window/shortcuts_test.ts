@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectFocus, press, row } from "../support/window_controls.ts";
+import { button, expectFocus, press, row, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "the keys /, n and ? work outside of fields and dialogs",
@@ -28,6 +28,10 @@ testInBrowser(
     const used = ["/", "n", "?", "↑", "↓", "←", "→", "PgUp", "PgDn", "Home", "End", "Space"];
     assertEquals(keys.flatMap((text) => text.split(" ")), [
       ...used,
+      "Shift+↑",
+      "↓",
+      "Ctrl+A",
+      "Ctrl+P",
       "Enter",
       "Ctrl+Enter",
       "Ctrl+Z",
@@ -50,5 +54,36 @@ testInBrowser(
     await reader.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await expectSoon(() => reader.getByRole("dialog").count(), 1);
     assertEquals(await button(reader, "Add an animal").count(), 0);
+  },
+);
+
+testInBrowser(
+  "shortcuts are at their places on a keyboard without Latin letters, also with Caps Lock",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const pressed = (options: object) =>
+      page.evaluate(
+        `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", ${
+          JSON.stringify({ bubbles: true, ...options })
+        }))`,
+      );
+    await row(page, "Rex").waitFor();
+    // N and Z of Russian, Greek and Hebrew keyboards, and with Caps Lock.
+    const additions = [["т", "KeyN"], ["ν", "KeyN"], ["מ", "KeyN"], ["N", "KeyN"]];
+    for (const [key, code] of additions) {
+      await pressed({ key, code });
+      await dialog.getByLabel("Name").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+    }
+    const undos = [["я", "KeyZ"], ["ζ", "KeyZ"], ["ז", "KeyZ"], ["Z", "KeyZ"], ["z", "KeyY"]];
+    for (const [key, code] of undos) {
+      await press(page, "Remove Rex");
+      await toast(page, "Rex was removed").waitFor();
+      await pressed({ key, code, ctrlKey: true });
+      await row(page, "Rex").waitFor();
+    }
   },
 );

@@ -84,13 +84,12 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       const bar = page.getByRole("group", { name: "Selected animals" });
       await bar.getByText("2 selected").waitFor();
       await check("selection");
-      await bar.getByRole("combobox", { name: "Mark as" }).focus();
+      await button(bar, "Mark as").focus();
       await checkRing(page, "a button of the selection");
       await page.keyboard.press("Enter");
-      await page.getByRole("listbox").waitFor();
+      await page.getByRole("group", { name: "Mark as" }).waitFor();
       await check("list of the selection");
-      await page.keyboard.press("s");
-      await page.keyboard.press("Enter");
+      await press(page.getByRole("group", { name: "Mark as" }), "Sold");
       await toast(page, "2 animals were sold").waitFor();
       // The pointer keeps the message, however slow axe is.
       await toast(page, "2 animals were sold").hover();
@@ -103,18 +102,17 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await press(page, "Add an animal");
       await checkRing(page, "a field");
       await dialog.getByRole("combobox", { name: "Status" }).click();
-      await page.getByRole("listbox").waitFor();
       await check("select in a dialog");
       await page.keyboard.press("Escape");
       await dialog.getByRole("combobox", { name: "Category" }).fill("Do");
       await page.getByRole("option", { name: "Add a category" }).waitFor();
       await check("list of categories in a dialog");
       await page.getByRole("option", { name: "Add a category" }).click();
-      await page.getByRole("heading", { name: "Add a category" }).waitFor();
-      await check("a dialog above another one");
-      await press(dialog.filter({ hasText: "Add a category" }), "Cancel");
-      await page.getByRole("heading", { name: "Add a category" }).waitFor({ state: "hidden" });
+      await dialog.getByText("A new category").waitFor();
+      await check("a new category in a dialog");
       await press(dialog, "Cancel");
+      await dialog.getByText("What you typed would be lost.").waitFor();
+      await check("a dialog above another one");
       await press(dialog.filter({ hasText: "Discard" }), "Discard");
       await dialog.first().waitFor({ state: "hidden" });
       await page.getByRole("link", { name: "Categories" }).click();
@@ -140,9 +138,9 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await page.locator(".history li").first().waitFor();
       await check("page of an animal");
       await press(page, "Edit");
-      await page.getByLabel("Name", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
       await check("edit on its page");
-      await press(page, "Cancel");
+      await press(page.getByRole("dialog"), "Cancel");
       await press(page, "Remove");
       await toast(page, "Rex was removed").waitFor();
       await toast(page, "Rex was removed").hover();
@@ -201,13 +199,13 @@ testInBrowser(
 const isLast = (it: Page) => it.parentElement.lastElementChild === it;
 
 testInBrowser(
-  "a finger has 44 pixels for each control of an edit, upright, across and on the page of the animal",
+  "a finger has 44 pixels for each control of an edit, upright and across",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     const tooLow = async (form: Page) => {
-      const controls = await form.locator("input, button").all();
+      const controls = await form.locator("input, select, button").all();
       const boxes = await Promise.all(controls.map((it: Page) => it.boundingBox()));
-      assertEquals(boxes.length, 4);
+      assertEquals(boxes.length, 5);
       return boxes.filter(({ height }) => height < 44);
     };
     const across = await open(`/window#key=${service.token}`, { width: 844, hasTouch: true });
@@ -216,11 +214,5 @@ testInBrowser(
     await across.setViewportSize({ width: 390, height: 844 });
     await expectSoon(() => tooLow(across.locator("form")), []);
     await expectSoon(() => across.evaluate("document.documentElement.scrollWidth"), 390);
-    const page = await open(`/window?animal=1#key=${service.token}`, {
-      width: 390,
-      hasTouch: true,
-    });
-    await press(page, "Edit");
-    await expectSoon(() => tooLow(page.locator("form")), []);
   },
 );

@@ -1,17 +1,10 @@
 /** The surface: what a slow network shows, targets for fingers, the focus ring, and fields of our own. */
 
-import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
+import { assert, assertGreater, assertLessOrEqual } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import {
-  button,
-  expectAccessible,
-  happened,
-  linkOf,
-  press,
-  row,
-} from "../support/window_controls.ts";
+import { button, expectAccessible, linkOf, press, row } from "../support/window_controls.ts";
 
 testInBrowser(
   "the page shows its header and a skeleton before its script has come",
@@ -27,6 +20,8 @@ testInBrowser(
     await page.getByRole("heading", { name: "Animal Store" }).waitFor();
     const skeleton = page.getByText("Loading …");
     await skeleton.waitFor();
+    const { height } = await page.locator(".bar").first().boundingBox();
+    assertGreater(height, 40);
     const place = await page.getByRole("heading", { name: "Animal Store" }).boundingBox();
     gate.resolve();
     await row(page, "Rex").waitFor();
@@ -100,19 +95,12 @@ testInBrowser("a finger has 44 pixels for each control", async ({ service, open 
 });
 
 testInBrowser(
-  "a phone shows the list, and the activity on request, and the size of the text is the reader's",
+  "the size of the text is the reader's",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     for (const width of [390, 768, 1280]) {
       const page = await open(`/window#key=${service.token}`, { width });
       await row(page, "Rex").waitFor();
-      if (width === 390) {
-        assertEquals(await happened(page, "Rex was added").isVisible(), false);
-        await press(page, "Activity");
-        await happened(page, "Rex was added").waitFor();
-        await page.keyboard.press("Escape");
-        await happened(page, "Rex was added").waitFor({ state: "hidden" });
-      }
       const height = async () => (await row(page, "Rex").boundingBox()).height;
       const before = await height();
       const session = await page.context().newCDPSession(page);

@@ -24,8 +24,7 @@ testInBrowser("seven tabs and more work, because hidden ones pause", async ({ se
     await expectSoon(() => last.streams.size, 1);
     await setVisible(last, false);
     await expectSoon(() => last.streams.size, 0);
-    const page = await open("/window", { beside: first });
-    // A tab that was opened beside another one is signed in as it is.
+    const page = await open(`/window#key=${service.token}`, { beside: first });
     await row(page, "Rex").waitFor();
     pages.push(page);
   }

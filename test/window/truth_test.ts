@@ -11,7 +11,8 @@ import {
   pickStatus,
   press,
   row,
-  statusOf,
+  ROWS,
+  statusText,
   tab,
   toast,
 } from "../support/window_controls.ts";
@@ -50,11 +51,6 @@ testInBrowser(
     const remove = button(page, "Remove Mia");
     await remove.click();
     await toast(page, "Mia was removed").waitFor();
-    // The row stays under the pointer, without a button.
-    await row(page, "Mia").getByText("was removed").waitFor();
-    await page.mouse.down();
-    await page.mouse.up();
-    await page.mouse.move(0, 0);
     await row(page, "Mia").waitFor({ state: "hidden" });
     await tab(page, "All 1").waitFor();
     // The second click comes while the first one is being sent.
@@ -107,41 +103,55 @@ testInBrowser(
     await check(category, "");
     await press(dialog, "Add");
     await row(page, "Rex").waitFor();
-    // An error without a field goes with the next success.
+    // An error without a field stays while another action succeeds, and goes with the success of its own.
+    await service.add({ name: "Mia", categoryId: 7 });
+    const refusal = page.getByRole("alert").filter({ hasText: "Rex: It fails" });
     network.fetch = (request) => {
-      if (request.method !== "PATCH") return service.fetch(request);
+      if (!/PATCH.*pets\/1/.test(request.method + request.url)) return service.fetch(request);
       return Promise.resolve(Response.json({ status: 500, message: "It fails" }, { status: 500 }));
     };
     await pickStatus(page, "Rex", "Sold");
-    await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    await refusal.waitFor();
+    await expectSoon(() => statusText(page, "Rex"), "Available");
+    await pickStatus(page, "Mia", "Sold");
+    await toast(page, "Mia was sold").waitFor();
+    await tab(page, "Sold 1").click();
+    await row(page, "Rex").waitFor({ state: "hidden" });
+    assertEquals(await refusal.isVisible(), true);
+    await tab(page, "All 2").click();
     network.fetch = service.fetch;
     await pickStatus(page, "Rex", "Sold");
-    await page.getByText("It fails").waitFor({ state: "hidden" });
+    await refusal.waitFor({ state: "hidden" });
   },
 );
 
 testInBrowser(
-  "an edited row keeps its text when its animal vanishes",
+  "an edit keeps its text when its animal leaves the list or is removed, and can add it again",
   async ({ service, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
     await tab(page, "Sold 2").click();
-    for (const name of ["Rex", "Mia"]) {
-      await press(page, `Edit ${name}`);
-      await page.getByLabel(`Name of ${name}`).fill(`My ${name}`);
-    }
-    await service.remove(1);
-    await page.getByRole("alert").getByText("Rex was removed").waitFor();
-    await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "My Rex");
+    await press(page, "Edit Mia");
+    await dialog.getByLabel("Name").fill("My Mia");
     await service.change(2, { status: "pending" });
-    await page.getByText("Mia left this list").waitFor();
-    await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
-    await tab(page, "All 1").click();
-    await page.getByText("Mia left this list").waitFor({ state: "hidden" });
-    await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
-    await press(page, "Close");
-    await page.getByLabel("Name of Rex").waitFor({ state: "hidden" });
+    await page.locator(ROWS).getByText("Mia").waitFor({ state: "detached" });
+    await press(dialog, "Save");
+    await dialog.getByText("It is now Mia, category 7, pending").waitFor();
+    await press(dialog, "Change anyway");
+    await toast(page, "Mia was renamed My Mia").waitFor();
+    await press(page, "Edit Rex");
+    await dialog.getByLabel("Name").fill("My Rex");
+    await service.remove(1);
+    await dialog.getByText("Rex was removed meanwhile").waitFor();
+    await press(dialog, "Add it again");
+    await toast(page, "My Rex was added").waitFor();
+    await dialog.waitFor({ state: "hidden" });
+    const stored = await (await service.send("/v1/pets?order=asc")).json();
+    assertEquals(stored, [
+      { id: 2, name: "My Mia", categoryId: 7, status: "pending" },
+      { id: 3, name: "My Rex", categoryId: 7, status: "sold" },
+    ]);
   },
 );
 
@@ -170,7 +180,7 @@ testInBrowser("the focus stays in the list after a removal", async ({ service, o
 });
 
 testInBrowser(
-  "a page loads again if too much happened meanwhile",
+  "a page that comes late brings back nothing older",
   async ({ service, network, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
@@ -188,18 +198,37 @@ testInBrowser(
     await tab(page, "Sold 2").click();
     await isRead.promise;
     await service.change(1, { name: "Bella" });
-    const changes = Array.from(
-      { length: 1_001 },
-      (_, count) => service.change(2, { categoryId: count }),
-    );
-    await Promise.all(changes);
     await service.change(2, { name: "Last" });
-    await page.getByRole("region", { name: "Activity" }).getByText(/changed many times|Last was/)
-      .first().waitFor();
+    await row(page, "Last").waitFor();
     mayAnswer.resolve();
-    await expectSoon(() => pages, 2);
     await page.locator("#animals[aria-busy=false]").waitFor();
     await row(page, "Bella").waitFor();
     await row(page, "Rex").waitFor({ state: "hidden" });
+  },
+);
+
+testInBrowser(
+  "a slow read of an animal brings back nothing older",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const [isRead, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
+      if (!request.url.includes("pets?ids=1")) return response;
+      isRead.resolve();
+      await mayAnswer.promise;
+      return response;
+    };
+    await linkOf(page, "Rex").click();
+    await isRead.promise;
+    await service.change(1, { name: "Bella" });
+    await page.getByRole("heading", { name: "Bella" }).waitFor();
+    await page.locator("article[aria-busy=true]").waitFor();
+    mayAnswer.resolve();
+    await page.locator("article[aria-busy=false]").waitFor();
+    await page.getByRole("heading", { name: "Bella" }).waitFor();
+    assertEquals(await page.title(), "Bella – Animal Store");
   },
 );

@@ -9,8 +9,7 @@ import {
   pickStatus,
   press,
   row,
-  ROWS,
-  statusOf,
+  statusText,
   toast,
 } from "../support/window_controls.ts";
 
@@ -27,15 +26,14 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     await press(toast(page, "Rex was sold"), "Undo");
     await toast(page, "Undone: Rex has its old status again").waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "No status");
+    await expectSoon(() => statusText(page, "Rex"), "No status");
     assertEquals(new Set(conditions).size, 2);
     assert(!conditions.includes(null));
     // All fields of an edit come back at once, here by the key.
     await press(page, "Edit Rex");
-    await fill(page.locator(ROWS), "Max", "9");
+    await fill(page.getByRole("dialog"), "Max", "9");
     await page.keyboard.press("Enter");
     await toast(page, "Rex was renamed Max and moved to category 9").waitFor();
-    // In the field of the edit, the key would undo what was typed.
     await row(page, "Max").waitFor();
     await page.keyboard.press("Control+z");
     await toast(page, "Undone: Rex has its old name and category again").waitFor();
@@ -47,7 +45,7 @@ testInBrowser(
     const dialog = page.getByRole("dialog").filter({ hasText: "1 animal was not changed back" });
     await dialog.getByText("Somebody else changed it meanwhile").waitFor();
     await press(dialog, "Close");
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Pending");
+    await expectSoon(() => statusText(page, "Rex"), "Pending");
   },
 );
 
@@ -62,7 +60,7 @@ testInBrowser(
     const words = "Undone: Rex is back, with the new id 2 and no history";
     await toast(page, words).hover();
     await row(page, "Rex").filter({ hasText: String(Number.MAX_SAFE_INTEGER) }).waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Sold");
+    await expectSoon(() => statusText(page, "Rex"), "Sold");
     await toast(page, words).getByRole("link", { name: "Rex" }).click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
   },
@@ -126,6 +124,6 @@ testInBrowser(
     await last.waitFor({ state: "hidden" });
     await page.keyboard.press("Control+z");
     await toast(page, "Nothing to undo").waitFor();
-    await expectSoon(() => statusOf(page, "Rex").innerText(), "Sold");
+    await expectSoon(() => statusText(page, "Rex"), "Sold");
   },
 );

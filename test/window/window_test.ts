@@ -13,7 +13,6 @@ import {
   enterKey,
   expectFocus,
   fill,
-  happened,
   hasFocus,
   linkOf,
   pickStatus,
@@ -21,6 +20,7 @@ import {
   row,
   ROWS,
   scrollTo,
+  statusText,
   tab,
 } from "../support/window_controls.ts";
 
@@ -44,7 +44,6 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
     await page.getByRole("heading", { name: "No animals yet" }).waitFor();
-    assertEquals(await page.getByRole("region", { name: "Activity" }).isVisible(), false);
     await press(page, "Import");
     await press(dialog.filter({ hasText: "CSV" }), "Cancel");
     await press(page, "Add an animal");
@@ -52,20 +51,17 @@ testInBrowser(
     await button(dialog, "Add").dblclick();
     await until(() => assertMatch(keys.join(), /^([^,]+)(,\1)+$/));
     await pickStatus(page, "Rex", "Sold");
-    await happened(page, "Rex was sold").waitFor();
+    await expectSoon(() => statusText(page, "Rex"), "Sold");
+    await tab(page, "Sold 1").waitFor();
     for (const [name, key] of [["Max", "Escape"], ["Bella", "Enter"]]) {
       await press(page, "Edit Rex");
-      await fill(page.locator(ROWS), name, MAX_INT64);
+      await fill(dialog, name, MAX_INT64);
       await page.keyboard.press(key);
       if (key === "Escape") await press(dialog, "Discard");
     }
     await row(page, "Bella").filter({ hasText: MAX_INT64 }).waitFor();
     await press(page, "Remove Bella");
-    // While the pointer is on the row, it stays.
-    await row(page, "Bella").getByText("was removed").waitFor();
-    await page.mouse.move(0, 0);
     await page.getByText("No animals yet").waitFor();
-    await page.getByRole("img", { name: "1 added" }).waitFor();
     assertEquals((await (await service.send("/v1/events")).json()).length, 4);
   },
 );
@@ -75,7 +71,7 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
   const [page, other] = [await open("/window"), await open("/window")];
   for (const it of [page, other]) await enterKey(it, service.token);
   await row(other, "Pet 80").waitFor();
-  // While the pointer is on the list, new animals wait.
+  // While the pointer is on the list, new animals come above the screen.
   await other.mouse.move(0, 0);
   let added = 80;
   await until(async () => {
@@ -88,14 +84,13 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
   // They come above the others, which is where the reader looks.
   await expectSoon(() => other.evaluate("scrollY"), 0);
   await scrollTo(other, row(other, "Pet 40"), 200);
-  await press(other, "Edit Pet 40");
-  const field = other.getByLabel("Name of Pet 40");
-  await field.fill("Half");
-  const { y } = await field.boundingBox();
+  const place = async () => (await row(other, "Pet 40").boundingBox()).y;
+  const y = await place();
   await service.add({ name: "Bella", categoryId: 7 });
   await tab(other, `All ${added + 1}`).waitFor();
-  await expectSoon(async () => (await field.boundingBox()).y, y);
-  await expectSoon(() => field.inputValue(), "Half");
+  await expectSoon(place, y);
+  await press(other, "Edit Pet 40");
+  await other.getByRole("dialog").getByLabel("Name").fill("Half");
   await other.keyboard.press("Enter");
   await scrollTo(page, row(page, "Half"), 200);
   await expectSoon(() => [page.streams.size, other.streams.size], [1, 1]);
@@ -130,16 +125,16 @@ testInBrowser("the window asks in a conflict", async ({ service, network, open }
   await answer("Keep theirs", "Mia", "available");
   // An edit is of the animal as it was when the edit began.
   await press(page, "Edit Rex");
-  await fill(page.locator(ROWS), "Max", "8");
+  await fill(dialog, "Max", "8");
   await service.change(1, { name: "Zoe" });
-  await happened(page, /^Zoe was changed/).waitFor();
+  await service.add({ name: "Bella", categoryId: 7 });
+  await row(page, "Bella").waitFor();
   await page.keyboard.press("Enter");
-  await dialog.filter({ hasText: "It is now Zoe" }).waitFor();
-  await expectFocus(button(dialog, "Keep editing"));
-  await page.keyboard.press("Enter");
-  await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "Max");
-  await page.getByText("Somebody else changed this animal. It is now Zoe").waitFor();
-  await press(page, "Save");
+  await dialog.getByText("Somebody else changed this animal. It is now Zoe").waitFor();
+  // Nobody overwrites it by a second Enter.
+  await expectFocus(button(dialog, "Cancel"));
+  await expectSoon(() => dialog.getByLabel("Name").inputValue(), "Max");
+  await press(dialog, "Change anyway");
   await row(page, "Max").waitFor();
 });
 

@@ -95,9 +95,7 @@ export class EventFeed {
     let last = head.position;
     while (first <= last) {
       const position = Math.floor((first + last) / 2);
-      const found = await readEventAt(this.#application, this.#store, position);
-      if (found === undefined) throw unreadableError(position, position);
-      const { event } = found;
+      const event = await this.#eventAt(position);
       if (Date.parse(event.time) < time) {
         first = position + 1;
       } else {
@@ -108,6 +106,14 @@ export class EventFeed {
     return place;
   }
 
+  /** The place after which the log up to a head has so many lines, or the beginning. */
+  async placeFromEnd(lineCount: number, { head }: HeadEntry): Promise<Place> {
+    const position = Math.max(0, head.position - lineCount);
+    if (position === head.position) return feedPositionOf(head);
+    const { previousHash } = await this.#eventAt(position + 1);
+    return feedPositionOf({ position, lastHash: previousHash });
+  }
+
   /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for followers that catch up. */
   async expectPlace(place: Place, entry: HeadEntry): Promise<void> {
     if (!isBehind(place, entry)) {
@@ -115,11 +121,15 @@ export class EventFeed {
       return;
     }
     const { position, id } = place;
-    const next = position + 1;
     // Read one record only: a read of lines would also read later lines, outside of the turns.
-    const found = await readEventAt(this.#application, this.#store, next);
-    if (found === undefined) throw unreadableError(next, next);
-    expectSameId(id, feedId(position, found.event.previousHash));
+    const { previousHash } = await this.#eventAt(position + 1);
+    expectSameId(id, feedId(position, previousHash));
+  }
+
+  async #eventAt(position: number): Promise<RecordedLine["event"]> {
+    const found = await readEventAt(this.#application, this.#store, position);
+    if (found === undefined) throw unreadableError(position, position);
+    return found.event;
   }
 
   /** At most {@linkcode SEGMENT_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */

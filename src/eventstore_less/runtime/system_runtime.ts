@@ -46,7 +46,7 @@ class SharedTimer {
     const restMs = step * SHARED_STEP_MS - performance.now();
     this.#timeout = startTimeout(() => {
       shared.delete(step);
-      for (const { run } of this.#timers) run();
+      for (const { run } of this.#timers) runAlone(run);
     }, restMs);
   }
 
@@ -59,6 +59,17 @@ class SharedTimer {
       const wasThere = this.#timers.delete(entry);
       if (wasThere && this.#timers.size === 0) this.#timeout.unref();
     };
+  }
+}
+
+/** An error is uncaught, as that of a timer of its own, and does not end the calls that follow. */
+function runAlone(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    startTimeout(() => {
+      throw error;
+    }, 0);
   }
 }
 

@@ -27,10 +27,9 @@ export const ENCODINGS: Readonly<Record<string, string>> = {
 /** Spreadsheets write it in most of the countries that do not write UTF-8. */
 const ASSUMED = "windows-1252";
 
-/** So much of a file shows whether it is UTF-16. */
-const BEGINNING_BYTES = 10_000;
-
 const REPLACEMENT = "\ufffd";
+/** No text has it: the file is in another encoding, such as UTF-16 without a mark. */
+const NUL = "\0";
 const LINE_BREAK = /\r\n|\r|\n/;
 
 export interface DecodedText {
@@ -44,18 +43,17 @@ export interface DecodedText {
 }
 
 /**
- * Decodes a file. Without a chosen `encoding`, it is that of the byte order mark, or UTF-16 if the file looks like it,
- * or UTF-8 if at least as many characters outside ASCII are right UTF-8 as are wrong.
+ * Decodes a file. Without a chosen `encoding`, it is that of the byte order mark, or UTF-8 if at least as many characters
+ * outside ASCII are right UTF-8 as are wrong.
  */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText {
   if (encoding !== undefined) return decodeAs(bytes, encoding, false);
   const marked = encodingOfMark(bytes);
   if (marked !== undefined) return decodeAs(bytes, marked, false);
-  const wide = encodingOfNuls(bytes);
-  if (wide !== undefined) return decodeAs(bytes, wide, true);
   const decoded = decodeAs(bytes, "utf-8", false);
   const isUtf8 = decoded.brokenLines.size === 0 || isMostlyRight(decoded.text);
-  return isUtf8 ? decoded : decodeAs(bytes, ASSUMED, true);
+  if (!isUtf8) return decodeAs(bytes, ASSUMED, true);
+  return { ...decoded, isAssumed: decoded.text.includes(NUL) };
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): string | undefined {
@@ -65,30 +63,20 @@ function encodingOfMark([first, second, third]: Uint8Array): string | undefined 
   return undefined;
 }
 
-/** In UTF-16, each letter of ASCII has a zero byte. Texts in other encodings have none. */
-function encodingOfNuls(bytes: Uint8Array): string | undefined {
-  const beginning = bytes.subarray(0, BEGINNING_BYTES);
-  const least = beginning.length / 4;
-  const countAt = (parity: number) =>
-    beginning.filter((byte, index) => byte === 0 && index % 2 === parity).length;
-  if (countAt(1) > least) return "utf-16le";
-  return countAt(0) > least ? "utf-16be" : undefined;
-}
-
 function decodeAs(bytes: Uint8Array, encoding: string, isAssumed: boolean): DecodedText {
   const decoded = { encoding, isAssumed };
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    return { ...decoded, text, brokenLines: new Set() };
+    return { ...decoded, text, brokenLines: linesWith(/\0/, text) };
   } catch {
     const text = new TextDecoder(encoding).decode(bytes);
-    return { ...decoded, text, brokenLines: linesWithReplacement(text) };
+    return { ...decoded, text, brokenLines: linesWith(/[\0\ufffd]/, text) };
   }
 }
 
-function linesWithReplacement(text: string): Set<number> {
-  const lines = text.split(LINE_BREAK);
-  return new Set(lines.flatMap((line, index) => line.includes(REPLACEMENT) ? [index + 1] : []));
+function linesWith(wrong: RegExp, text: string): Set<number> {
+  const lines = wrong.test(text) ? text.split(LINE_BREAK) : [];
+  return new Set(lines.flatMap((line, index) => wrong.test(line) ? [index + 1] : []));
 }
 
 /** A text in another encoding is hardly ever valid UTF-8 by chance. */

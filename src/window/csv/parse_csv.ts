@@ -1,6 +1,6 @@
 /**
  * CSV as in RFC 4180, and as people and spreadsheets write it: with `;`, tabs or `|`, a first line such as `sep=;`, and
- * blanks around cells. A stray quote costs only its own line.
+ * blanks around quotes.
  */
 
 const SEPARATORS = [",", ";", "\t", "|"];
@@ -22,15 +22,14 @@ export interface CsvRow {
   fault?: string;
 }
 
-/** Where a row or a cell begins. */
+/** Where a row begins. */
 interface Place {
   index: number;
   line: number;
 }
 
-interface Cell {
-  text: string;
-  /** The index after it. */
+/** A cell or a row, and the index after it. */
+interface Read {
   end: number;
   fault?: string;
 }
@@ -40,16 +39,10 @@ export function parseCsv(text: string): CsvRow[] {
   const { separator, start } = separatorOf(text);
   const rows: CsvRow[] = [];
   let place = start;
-  /** The number of cells of the first row without a fault. */
-  let width: number | undefined;
   while (place.index < text.length) {
-    const { row, end } = readRow(text, separator, place, width);
-    const isBlank = row.fault === undefined && row.cells.every((cell) => cell.trim() === "");
-    if (!isBlank) {
-      rows.push(row);
-      // A row with a fault has no cells.
-      if (row.fault === undefined) width ??= row.cells.length;
-    }
+    const { row, end } = readRow(text, separator, place);
+    const isBlankRow = row.fault === undefined && row.cells.every((cell) => cell.trim() === "");
+    if (!isBlankRow) rows.push(row);
     place = { index: afterLineBreak(text, end), line: row.lastLine + 1 };
   }
   return rows;
@@ -70,82 +63,69 @@ function separatorOf(text: string): { separator: string; start: Place } {
   return { separator, start: { index: start, line: 1 } };
 }
 
-/** Reads the row at a place. If it has a fault, it is one line, and the next row begins with the next line. */
 function readRow(
   text: string,
   separator: string,
   { index: start, line }: Place,
-  width: number | undefined,
 ): { row: CsvRow; end: number } {
   const { cells, end, fault } = readCells(text, separator, start);
-  const lastLine = line + text.slice(start, end).split(LINE_BREAK).length - 1;
-  const isSwallowing = cells.some((cell) => hasRowInside(cell, separator, width ?? cells.length));
-  if (fault === undefined && !isSwallowing) {
-    return { row: { line, lastLine, text: text.slice(start, end), cells }, end };
-  }
-  const late = `has a quote that is closed only in line ${lastLine}`;
-  const lineEnd = endOfLine(text, start);
-  const lineText = text.slice(start, lineEnd);
-  const row = { line, lastLine: line, text: lineText, cells: [], fault: fault ?? late };
-  return { row, end: lineEnd };
-}
-
-/**
- * Whether a cell with line breaks has a line inside that looks like a row of its own: then its first quote is a stray
- * one, and the cell ends where the next quote happens to be.
- */
-function hasRowInside(cell: string, separator: string, width: number): boolean {
-  const [, ...others] = cell.split(LINE_BREAK);
-  if (width === 1) return others.length > 0;
-  return others.some((line) => line.split(separator).length === width);
+  const rowText = text.slice(start, end);
+  const lastLine = line + rowText.split(LINE_BREAK).length - 1;
+  const place = { line, lastLine, text: rowText };
+  return { row: fault === undefined ? { ...place, cells } : { ...place, cells: [], fault }, end };
 }
 
 function readCells(
   text: string,
   separator: string,
   start: number,
-): { cells: string[]; end: number; fault?: string } {
+): Read & { cells: string[] } {
   const cells: string[] = [];
+  let fault: string | undefined;
   let index = start;
   for (;;) {
     const cell = readCell(text, separator, index);
-    cells.push(cell.text);
-    if (cell.fault !== undefined) return { cells, end: cell.end, fault: cell.fault };
+    cells.push(cell.content);
+    fault ??= cell.fault;
     const isLast = text[cell.end] !== separator;
-    if (isLast) return { cells, end: cell.end };
+    if (isLast) return { cells, end: cell.end, fault };
     index = cell.end + 1;
   }
 }
 
 /** Reads a cell. Blanks before and after its quotes do not count. */
-function readCell(text: string, separator: string, start: number): Cell {
+function readCell(text: string, separator: string, start: number): Read & { content: string } {
   const first = afterBlanks(text, separator, start);
-  if (text[first] !== '"') return readPlain(text, separator, start);
-  const { text: content, end: quoteEnd, fault } = readQuoted(text, first);
-  const end = afterBlanks(text, separator, quoteEnd);
-  if (fault !== undefined) return { text: content, end, fault };
-  const isAtEnd = end >= text.length || text[end] === separator || isLineBreak(text[end]);
-  if (isAtEnd) return { text: content, end, fault: undefined };
-  return { text: content, end, fault: "has text after a closing quote" };
+  if (text[first] !== '"') {
+    const end = endOfPlain(text, separator, start);
+    return { content: text.slice(start, end), end };
+  }
+  const quoted = readQuoted(text, first);
+  const end = endOfPlain(text, separator, quoted.end);
+  const hasMore = end > afterBlanks(text, separator, quoted.end);
+  return { ...quoted, end, fault: hasMore ? "has text after a closing quote" : quoted.fault };
 }
 
-function readQuoted(text: string, start: number): Cell {
+function readQuoted(text: string, start: number): Read & { content: string } {
   let content = "";
   let index = start + 1;
   for (;;) {
     const quote = text.indexOf('"', index);
-    if (quote < 0) return { text: "", end: text.length, fault: "has a quote that is never closed" };
+    if (quote < 0) {
+      return { content, end: text.trimEnd().length, fault: "has a quote that is never closed" };
+    }
     content += text.slice(index, quote);
-    if (text[quote + 1] !== '"') return { text: content, end: quote + 1 };
+    if (text[quote + 1] !== '"') return { content, end: quote + 1 };
     content += '"';
     index = quote + 2;
   }
 }
 
-function readPlain(text: string, separator: string, start: number): Cell {
+/** The index of the next separator or line break. */
+function endOfPlain(text: string, separator: string, start: number): number {
   let end = start;
   while (end < text.length && text[end] !== separator && !isLineBreak(text[end])) end++;
-  return { text: text.slice(start, end), end };
+  return end;
 }
 
 function afterBlanks(text: string, separator: string, start: number): number {

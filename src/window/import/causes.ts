@@ -1,10 +1,10 @@
 /** Groups the lines that an import leaves out by their causes. */
 
-import { foldCase } from "../../encoding/fold_case.ts";
+import { foldName } from "../../encoding/fold_name.ts";
 import type { LeftOut } from "./plan.ts";
 
-/** The lines of each cause, the most lines first. A new category is one cause, whatever the case of its name. */
+/** The lines of each cause, the most lines first. A new category is one cause, as names are compared. */
 export function causesOf(leftOut: readonly LeftOut[]): LeftOut[][] {
-  const causes = Map.groupBy(leftOut, ({ fault }) => foldCase(fault));
+  const causes = Map.groupBy(leftOut, ({ fault }) => foldName(fault));
   return [...causes.values()].sort((a, b) => b.length - a.length);
 }

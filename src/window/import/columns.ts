@@ -1,6 +1,6 @@
 /** The fields that the columns of a file have. The page guesses them, and its reader can choose. */
 
-import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
+import { EDITABLE_FIELDS, type EditableField } from "../data/fields.ts";
 
 /** The content that a column can have: a field, or the identifier of an animal that is in the store. */
 export type Target = EditableField["name"] | "id";
@@ -30,6 +30,12 @@ export function guessColumns(titles: readonly string[]): Columns {
     if (index >= 0) columns[target] = index;
   }
   return columns;
+}
+
+/** The field of a column that has no use, because another column has this field. */
+export function doubledField(title: string): string | undefined {
+  const [target] = Object.keys(guessColumns([title]));
+  return TARGETS.find((it) => it.target === target)?.label;
 }
 
 /** A title in small letters and without other characters. */

@@ -23,15 +23,7 @@ export function draftOf(fileName: string, bytes: Uint8Array): Draft {
 
 /** The draft in another encoding. Its columns stay, because their order is the same. */
 export function withEncoding(draft: Draft, encoding: string): Draft {
-  const { hasTitles } = draft.table;
-  return { ...draft, table: readTable(draft.bytes, { encoding, hasTitles }) };
-}
-
-/** The draft with a first line that has titles, or that is one of the rows. */
-export function withTitles(draft: Draft, hasTitles: boolean): Draft {
-  const { encoding, isAssumed } = draft.table;
-  const table = readTable(draft.bytes, { encoding, hasTitles });
-  return { ...draft, table: { ...table, isAssumed } };
+  return { ...draft, table: readTable(draft.bytes, encoding) };
 }
 
 /** The draft with another column for a field or the identifier; `undefined` means none. */

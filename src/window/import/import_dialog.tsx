@@ -1,18 +1,19 @@
 /** The dialog that imports a CSV file: people choose it, see its effect, import it, and see the outcome. */
 
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
-import { newIdempotencyKey } from "../api.ts";
-import { addUnusedCategory } from "../categories.ts";
-import { namedCategories } from "../category_names.ts";
-import { animals } from "../count_words.ts";
-import { Dialog, openDialog, useIsOpen } from "../dialog.tsx";
-import { downloadCsv } from "../download.ts";
-import { afterDraw } from "../focus.ts";
-import { attempt, showProblem } from "../messages.tsx";
-import { clearSelection } from "../selection.ts";
-import { useUnsaved } from "../unsaved.ts";
+import { newIdempotencyKey } from "../data/api.ts";
+import { addUnusedCategory } from "../data/write_category.ts";
+import { namedCategories } from "../data/categories.ts";
+import { animals } from "../parts/count_words.ts";
+import { Dialog, openDialog } from "../parts/dialog.tsx";
+import { downloadCsv } from "../parts/download.ts";
+import { afterDraw } from "../parts/focus.ts";
+import { attempt } from "../parts/messages.tsx";
+import { clearSelection } from "../data/selection.ts";
+import { useUnsaved } from "../data/unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
 import { EXAMPLE } from "./example.ts";
 import { FileChoice } from "./file_choice.tsx";
@@ -55,7 +56,7 @@ interface StepProps {
 }
 
 function ChosenFile({ begin, close }: StepProps): JSX.Element {
-  const isOpen = useIsOpen();
+  const isLeft = useSignal(false);
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isAdding, setIsAdding] = useState(false);
@@ -84,16 +85,15 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       setFault((error as Error).message);
     }
   };
-  const showRefusal = (error: unknown) => {
-    if (isOpen.current) setFault((error as Error).message);
-    else showProblem(error);
-  };
+  const showRefusal = (error: unknown) => setFault((error as Error).message);
   const addCategories = async (names: readonly string[]) => {
     if (isAdding) return;
     setIsAdding(true);
     setFault(undefined);
     // A name that is refused keeps no other one from being added.
-    for (const name of names) await attempt(() => addUnusedCategory(name), showRefusal);
+    for (const name of names) {
+      await attempt(`category ${name}`, () => addUnusedCategory(name), showRefusal);
+    }
     setIsAdding(false);
     afterDraw(() => focusNext(body.current));
   };
@@ -105,7 +105,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       no="Cancel"
       yes={hasWork ? labelOf(plan) : undefined}
       busy={isAdding ? "Adding …" : undefined}
-      onLeave={close}
+      background={{ subject: "Import", isLeft }}
       onYes={() => hasWork && begin(draft!, plan)}
       onClose={close}
       fault={fault ?? faultOfPets}
@@ -178,7 +178,7 @@ function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): J
 function ImportOf({ draft }: { draft: Draft }): JSX.Element {
   return (
     <>
-      Import <bdi>{draft.fileName}</bdi>
+      Import <bdi translate={false}>{draft.fileName}</bdi>
     </>
   );
 }

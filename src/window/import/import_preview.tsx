@@ -1,16 +1,16 @@
 /** The preview of an import, and the choices of how the file is read. */
 
-import { Fragment, type JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { animals, lines, linesAre } from "../count_words.ts";
+import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
-import { EDITABLE_FIELDS } from "../fields.tsx";
-import { FormField } from "../form_field.tsx";
-import type { Choice } from "../list_box.tsx";
-import { Name } from "../name.tsx";
-import { Select } from "../select.tsx";
-import { missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
+import { EDITABLE_FIELDS } from "../data/fields.ts";
+import { viewOf } from "../animal/field_views.tsx";
+import { FormField } from "../parts/form_field.tsx";
+import { Name } from "../parts/name.tsx";
+import { type Choice, Select } from "../parts/select.tsx";
+import { doubledField, missingColumns, type Target, TARGETS } from "./columns.ts";
+import { type Draft, withColumn, withEncoding } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import { linesOf } from "./line_group.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
@@ -111,7 +111,7 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
 const NO_COLUMN: Choice = { text: "", label: "(none)" };
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles, hasTitles }, columns } = draft;
+  const { table: { titles }, columns } = draft;
   const choices = [
     NO_COLUMN,
     ...titles.map((title, index) => ({
@@ -140,14 +140,6 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={hasTitles}
-          onChange={({ currentTarget }) => onChange(() => withTitles(draft, currentTarget.checked))}
-        />
-        <span>The first line has the titles of the columns</span>
-      </label>
     </fieldset>
   );
 }
@@ -205,79 +197,97 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
   const used = Object.values(draft.columns);
   const unused = draft.table.titles.filter((_, index) => !used.includes(index));
   if (unused.length === 0) return null;
+  const doubled = unused.filter((title) => doubledField(title) !== undefined);
   return (
-    <p class="soft small">
-      Columns that are left out: {unused.map((title, index) => (
-        <Fragment key={index}>
-          {index > 0 && ", "}
-          <bdi>{title || "(no title)"}</bdi>
-        </Fragment>
+    <>
+      <p class="soft small">
+        Columns that are left out: {unused.map((title, index) => (
+          <Fragment key={index}>
+            {index > 0 && ", "}
+            <bdi translate={false}>{title || "(no title)"}</bdi>
+          </Fragment>
+        ))}
+      </p>
+      {doubled.map((title) => (
+        <p key={title}>
+          The file has another column of the {doubledField(title)?.toLowerCase()}. What{" "}
+          <b>
+            <bdi translate={false}>{title}</bdi>
+          </b>{" "}
+          says is not imported.
+        </p>
       ))}
-    </p>
+    </>
   );
 }
 
 function Additions({ additions }: { additions: Addition[] }): JSX.Element | null {
   if (additions.length === 0) return null;
   return (
-    <>
-      <h3>New animals</h3>
-      <table>
-        <thead>
-          <tr>
-            <th class="number">Line</th>
-            {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
+    <SampleTable title="New animals">
+      <thead>
+        <tr>
+          <th class="number">Line</th>
+          {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
+        </tr>
+      </thead>
+      <tbody>
+        {additions.map(({ row, pet }) => (
+          <tr key={row.line}>
+            <td class="number">{linesOf(row)}</td>
+            {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
           </tr>
-        </thead>
-        <tbody>
-          {additions.map(({ row, pet }) => (
-            <tr key={row.line}>
-              <td class="number">{linesOf(row)}</td>
-              {EDITABLE_FIELDS.map(({ name, show }) => <td key={name}>{show(pet[name])}</td>)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+        ))}
+      </tbody>
+    </SampleTable>
   );
 }
 
 function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
   if (changes.length === 0) return null;
   return (
-    <>
-      <h3>Changes</h3>
-      <table>
-        <thead>
-          <tr>
-            <th class="number">Line</th>
-            <th class="number">Id</th>
-            <th>Animal</th>
-            <th>Change</th>
+    <SampleTable title="Changes">
+      <thead>
+        <tr>
+          <th class="number">Line</th>
+          <th class="number">Id</th>
+          <th>Animal</th>
+          <th>Change</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ row, before, patch }) => (
+          <tr key={row.line}>
+            <td class="number">{linesOf(row)}</td>
+            <td class="number">{before.id}</td>
+            <td>
+              <Name of={before.name} />
+            </td>
+            <td>
+              {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((field) => (
+                <div key={field.name}>
+                  {field.label}: <del>{viewOf(field).show(before[field.name])}</del>{" "}
+                  <ins>{viewOf(field).show(patch[field.name] ?? undefined)}</ins>
+                </div>
+              ))}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ row, before, patch }) => (
-            <tr key={row.line}>
-              <td class="number">{linesOf(row)}</td>
-              <td class="number">{before.id}</td>
-              <td>
-                <Name of={before.name} />
-              </td>
-              <td>
-                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((
-                  { name, label, show },
-                ) => (
-                  <div key={name}>
-                    {label}: <del>{show(before[name])}</del>{" "}
-                    <ins>{show(patch[name] ?? undefined)}</ins>
-                  </div>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </tbody>
+    </SampleTable>
+  );
+}
+
+/** A table that scrolls by itself if it has more columns than room. */
+function SampleTable(
+  { title, children }: { title: string; children: ComponentChildren },
+): JSX.Element {
+  return (
+    <>
+      <h3>{title}</h3>
+      <div class="import-sample" tabIndex={0} role="region" aria-label={title}>
+        <table>{children}</table>
+      </div>
     </>
   );
 }

@@ -1,11 +1,9 @@
 /** A running import: its progress, and the outcomes of its lines. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { wait } from "../api.ts";
-import { Collector } from "../collector.ts";
+import { Collector } from "../parts/collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
-import { type Outcome, runImport } from "./run_import.ts";
-import { sendEntry } from "./send_entry.ts";
+import { type LineOutcome, runImport } from "./run_import.ts";
 
 export interface ImportState {
   added: number;
@@ -29,16 +27,12 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   const tally = new Tally();
   const state = signal(tally.state());
   const isStopping = signal(false);
-  const known = new Collector<Known>((some) => {
+  const known = new Collector<EndedLine>((some) => {
     for (const { entry, outcome } of some) tally.note(entry, outcome);
     state.value = tally.state();
   });
-  const run = runImport(entries, {
-    send: sendEntry,
-    onOutcome: (entry, outcome) => known.add([{ entry, outcome }]),
-    wait,
-    signal: stop.signal,
-  });
+  const note = (entry: Entry, outcome: LineOutcome) => known.add([{ entry, outcome }]);
+  const run = runImport(entries, note, stop.signal);
   const finish = (end: ImportState["end"]) => {
     isStopping.value = false;
     state.value = tally.state(end);
@@ -58,9 +52,9 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
 }
 
 /** A line whose outcome is known. */
-interface Known {
+interface EndedLine {
   entry: Entry;
-  outcome: Outcome;
+  outcome: LineOutcome;
 }
 
 /** Number of lines whose outcome is known. */
@@ -73,7 +67,7 @@ class Tally {
   #present: Entry[] = [];
   #failed: LeftOut[] = [];
 
-  note(entry: Entry, outcome: Outcome): void {
+  note(entry: Entry, outcome: LineOutcome): void {
     switch (outcome.kind) {
       case "added":
       case "changed":

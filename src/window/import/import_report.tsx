@@ -1,7 +1,7 @@
 /** The progress of an import, and its outcome. */
 
 import type { JSX } from "preact";
-import { animals, animalsWere, linesAre, linesWere } from "../count_words.ts";
+import { animals, animalsWere, linesAre, linesWere } from "../parts/count_words.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";

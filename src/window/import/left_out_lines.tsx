@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { lines } from "../count_words.ts";
-import { downloadCsv } from "../download.ts";
+import { lines } from "../parts/count_words.ts";
+import { downloadCsv } from "../parts/download.ts";
 import { causesOf } from "./causes.ts";
 import type { Draft } from "./draft.ts";
 import { leftOutFile } from "./left_out_file.ts";
@@ -64,7 +64,7 @@ function Cause({ leftOut, onAddCategories }: CauseProps): JSX.Element {
           type="button"
           onClick={() => onAddCategories([newCategory])}
         >
-          Add “<bdi>{newCategory}</bdi>”
+          Add “<bdi translate={false}>{newCategory}</bdi>”
         </button>
       )}
     </LineGroup>

@@ -1,7 +1,7 @@
 /** A group of lines of a file: its words, and, unfolded, the first lines. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { lines } from "../count_words.ts";
+import { lines } from "../parts/count_words.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 
 const LINES_SHOWN = 10;
@@ -17,20 +17,20 @@ interface LineGroupProps {
 
 export function LineGroup({ words, group, children }: LineGroupProps): JSX.Element {
   const more = group.length - LINES_SHOWN;
-  const place = group.length === 1 ? `Line ${linesOf(group[0].row)}` : lines(group.length);
+  const place = group.length === 1 ? placeOf(group[0].row) : lines(group.length);
   return (
     <div class="import-group">
       <details>
         <summary>
           <span>
-            <b>{place}:</b> <bdi>{words}</bdi>
+            <b>{place}:</b> <bdi translate={false}>{words}</bdi>
           </span>
         </summary>
         <ol>
           {group.slice(0, LINES_SHOWN).map(({ row }) => (
             <li key={row.line}>
-              <span class="soft">Line {linesOf(row)}</span>
-              <code>{shortened(row.text)}</code>
+              <span class="soft">{placeOf(row)}</span>
+              <code translate={false}>{shortened(row.text)}</code>
             </li>
           ))}
         </ol>
@@ -44,6 +44,10 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
 /** The numbers of the lines of a row. */
 export function linesOf({ line, lastLine }: CsvRow): string {
   return line === lastLine ? String(line) : `${line}–${lastLine}`;
+}
+
+function placeOf(row: CsvRow): string {
+  return `${row.line === row.lastLine ? "Line" : "Lines"} ${linesOf(row)}`;
 }
 
 function shortened(text: string): string {

@@ -3,7 +3,8 @@
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withoutMarks } from "../../encoding/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
-import { isNewCategoryName } from "../category_names.ts";
+import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { isNewCategoryName } from "../data/categories.ts";
 import {
   EDITABLE_FIELDS,
   type Faults,
@@ -12,7 +13,8 @@ import {
   parsePet,
   type Patch,
   type Texts,
-} from "../fields.tsx";
+} from "../data/fields.ts";
+import { seenText } from "../parts/seen_text.ts";
 import type { Columns, Target } from "./columns.ts";
 import { hashText } from "./hash_text.ts";
 import type { Table } from "./table.ts";
@@ -70,8 +72,11 @@ export function planChanges(
   const counts = new Counts();
   const ids = new Set<number>();
   return planOf(table, (row) => {
-    const text = cellOf(row, columns, "id") ?? "";
+    const text = seenText(cellOf(row, columns, "id") ?? "");
     if (text === "") return addition(row, columns, counts);
+    if (isRoundedNumber(text)) {
+      return faulty(row, `Id is a number that a spreadsheet has rounded: ${text}`);
+    }
     const id = readId(text);
     if (id === undefined) return faulty(row, "Id must be a whole number");
     const pet = pets.get(id);
@@ -97,12 +102,17 @@ export function planAgain(entries: readonly Entry[], again: string): Plan {
  * what is missing, and a file with two animals alike adds both.
  */
 export function idempotencyKeyOf({ pet, countBefore, again }: Addition): string {
-  return `import-${hashText(formatPet(pet))}-${countBefore}-${again}`;
+  return `import-${hashText(seenPet(pet))}-${countBefore}-${again}`;
+}
+
+/** A text that is the same for animals that look alike. */
+function seenPet(pet: NewPet): string {
+  return formatPet({ ...pet, name: seenText(pet.name) });
 }
 
 /** The identifiers in the rows of a table, each once. */
 export function idsIn(table: Table, columns: Columns): number[] {
-  const ids = table.rows.map((row) => readId(cellOf(row, columns, "id") ?? ""));
+  const ids = table.rows.map((row) => readId(seenText(cellOf(row, columns, "id") ?? "")));
   return [...new Set(ids.filter((id) => id !== undefined))].filter((id) => id > 0);
 }
 
@@ -127,10 +137,16 @@ function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
   return plan;
 }
 
-function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined {
+function faultOfRow(
+  { fault, cells, line, lastLine }: CsvRow,
+  width: number,
+): string | undefined {
   if (fault !== undefined) return `The line ${fault}`;
   const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
-  return hasMore ? "The line has more cells than the first line" : undefined;
+  if (hasMore) return "The line has more cells than the first line";
+  // A stray quote may have made one row of several. Spreadsheets leave out only empty cells at the end.
+  const isTooNarrow = lastLine > line && cells.length < width;
+  return isTooNarrow ? "The line has fewer cells than the first line" : undefined;
 }
 
 function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
@@ -138,7 +154,7 @@ function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
   const parsed = parsePet(texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { pet } = parsed;
-  return { kind: "addition", row, pet, countBefore: counts.next(formatPet(pet)), again: "" };
+  return { kind: "addition", row, pet, countBefore: counts.next(seenPet(pet)), again: "" };
 }
 
 function change(row: CsvRow, columns: Columns, before: Pet): Step {

@@ -1,7 +1,7 @@
 /** Reads animals by their ids. */
 
 import type { Pet } from "../../../events/pet.ts";
-import { request } from "../api.ts";
+import { request } from "../data/api.ts";
 
 /** The limit of the interface. */
 const IDS_MAX = 100;

@@ -1,6 +1,8 @@
 /** Carries out a plan, several lines at a time. */
 
-import type { Entry } from "./plan.ts";
+import { ResponseError, write } from "../data/api.ts";
+import { changeOf } from "../data/write_animal.ts";
+import { type Entry, idempotencyKeyOf } from "./plan.ts";
 
 /**
  * How many lines are in flight. Over HTTP/1.1, the browser sends five of them at a time, because one of its six
@@ -8,48 +10,33 @@ import type { Entry } from "./plan.ts";
  */
 export const WORKERS = 16;
 
+/** The key may not write, so no line can be imported. */
+const FORBIDDEN = 403;
+
+/** The interface's code for an Idempotency-Key of another animal. */
+const KEY_REUSED = "idempotency_key_reused";
+
+const REMOVED = "The animal was removed meanwhile";
+const CHANGED =
+  "Somebody else changed the animal meanwhile. Import the file again to see how it is now";
+
 /** The outcome of a line. An animal is `present` if an earlier import has added it. */
-export type Outcome =
+export type LineOutcome =
   | { kind: "added" | "present" | "changed" }
   | { kind: "failed"; fault: string };
 
-/**
- * The outcome of one request: `away` means that the same request may succeed after a pause, and it is unclear if it may
- * have landed.
- */
-export type Attempt = Outcome | { kind: "away"; pauseMs: number; isUnclear: boolean };
-
-/** The earlier requests with a line. */
-export interface Earlier {
-  count: number;
-  isUnclear: boolean;
-}
-
-export interface ImportRun {
-  /** Sends one line. Rejects if no line can be sent, for example because the key may only read. */
-  send: (entry: Entry, earlier: Earlier) => Promise<Attempt>;
-  onOutcome: (entry: Entry, outcome: Outcome) => void;
-  /** Rejects if the signal is aborted. */
-  wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Ends the run. The lines in flight are still completed. */
-  signal: AbortSignal;
-}
-
-/** Sends all lines, each until its outcome is known. Resolves when that is so, or the run was ended. */
+/** Sends all lines, and no further ones after `signal` is aborted. Rejects if no line can be sent. */
 export async function runImport(
   entries: readonly Entry[],
-  run: ImportRun,
+  onOutcome: (entry: Entry, outcome: LineOutcome) => void,
+  signal: AbortSignal,
 ): Promise<void> {
-  const failure = new AbortController();
-  const signal = AbortSignal.any([run.signal, failure.signal]);
+  // The workers share the queue.
   const queue = entries.values();
-  const pace = new Pace(run.wait, signal);
   const work = async () => {
-    // The workers share the queue.
     for (const entry of queue) {
-      const outcome = await outcomeOf(entry, run.send, pace, signal);
-      if (outcome === undefined) return;
-      run.onOutcome(entry, outcome);
+      if (signal.aborted) return;
+      onOutcome(entry, await send(entry));
     }
   };
   const workers = Array.from({ length: WORKERS }, work);
@@ -57,51 +44,38 @@ export async function runImport(
     await Promise.all(workers);
   } finally {
     // The other lines would fail for the same reason.
-    failure.abort();
+    queue.toArray();
     await Promise.allSettled(workers);
   }
 }
 
-/** Resolves to `undefined` if the run ends before the outcome is known. */
-async function outcomeOf(
-  entry: Entry,
-  send: ImportRun["send"],
-  pace: Pace,
-  signal: AbortSignal,
-): Promise<Outcome | undefined> {
-  let earlier: Earlier = { count: 0, isUnclear: false };
-  for (;;) {
-    await pace.ready();
-    if (signal.aborted) return undefined;
-    const attempt = await send(entry, earlier);
-    if (attempt.kind !== "away") return attempt;
-    pace.pause(attempt.pauseMs);
-    earlier = {
-      count: earlier.count + 1,
-      isUnclear: earlier.isUnclear || attempt.isUnclear,
-    };
+async function send(entry: Entry): Promise<LineOutcome> {
+  try {
+    return await (entry.kind === "addition" ? add(entry) : change(entry));
+  } catch (error) {
+    const isOfLine = error instanceof ResponseError && error.status !== FORBIDDEN;
+    if (!isOfLine) throw error;
+    return { kind: "failed", fault: error.message };
   }
 }
 
-/** All workers wait while the service asks one of them to wait. */
-class Pace {
-  #wait: ImportRun["wait"];
-  #signal: AbortSignal;
-  #pauses = new Set<Promise<void>>();
-
-  constructor(wait: ImportRun["wait"], signal: AbortSignal) {
-    this.#wait = wait;
-    this.#signal = signal;
+async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<LineOutcome> {
+  const key = { "idempotency-key": idempotencyKeyOf(entry) };
+  try {
+    const { headers, isUnclear } = await write("POST", "pets", entry.pet, key);
+    // After a lost response, the request that was replayed may be an earlier one of this import.
+    return { kind: headers.has("idempotency-replayed") && !isUnclear ? "present" : "added" };
+  } catch (error) {
+    // An earlier import has added an animal whose name differs in what nobody sees.
+    const isLikeEarlier = error instanceof ResponseError && error.code === KEY_REUSED;
+    if (isLikeEarlier) return { kind: "present" };
+    throw error;
   }
+}
 
-  pause(ms: number): void {
-    // The end of the run ends a pause too.
-    const pause = this.#wait(ms, this.#signal).catch(() => {});
-    this.#pauses.add(pause);
-    pause.then(() => this.#pauses.delete(pause));
-  }
-
-  async ready(): Promise<void> {
-    await Promise.all(this.#pauses);
-  }
+/** Changes an animal only if it still is as the preview has shown it. */
+async function change(entry: Extract<Entry, { kind: "change" }>): Promise<LineOutcome> {
+  const { kind, after } = await changeOf(entry.before, entry.patch).send();
+  if (kind === "done") return { kind: "changed" };
+  return { kind: "failed", fault: after === undefined ? REMOVED : CHANGED };
 }

@@ -12,37 +12,25 @@ export interface Table {
   /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as likely. */
   encoding: string;
   isAssumed: boolean;
-  /** Whether the first line has the titles of the columns. Otherwise it is one of the rows. */
-  hasTitles: boolean;
   titles: string[];
   rows: CsvRow[];
 }
 
-interface Reading {
-  /** The encoding that the reader of the page has chosen. */
-  encoding?: string;
-  hasTitles?: boolean;
-}
-
-/** Reads a file. Throws an error for people. */
-export function readTable(bytes: Uint8Array, reading: Reading = {}): Table {
-  const { encoding, hasTitles = true } = reading;
+/** Reads a file, in the encoding that the reader of the page has chosen, if any. Throws an error for people. */
+export function readTable(bytes: Uint8Array, encoding?: string): Table {
   if (SPREADSHEETS.some((beginning) => beginning.every((byte, index) => byte === bytes[index]))) {
     throw new Error("This is not a CSV file. Open it in your spreadsheet, and save it as CSV");
   }
   const decoded = decodeText(bytes, encoding);
-  const all = parseCsv(decoded.text);
-  const [first] = all;
+  const [first, ...rows] = parseCsv(decoded.text);
   if (first === undefined) throw new Error("The file is empty");
   if (first.fault !== undefined) {
-    throw new Error(`Line ${first.line} ${first.fault}: ${first.text}`);
+    const [text] = first.text.split(/[\r\n]/, 1);
+    throw new Error(`Line ${first.line} ${first.fault}: ${text}`);
   }
-  const texts = first.cells.map((cell) => cell.trim());
-  const titles = hasTitles ? texts : texts.map((text, index) => `Column ${index + 1}: ${text}`);
-  const rows = hasTitles ? all.slice(1) : all;
-  const { isAssumed } = decoded;
+  const titles = first.cells.map((cell) => cell.trim());
   const checked = rows.map((row) => withEncodingFault(row, decoded));
-  return { encoding: decoded.encoding, isAssumed, hasTitles, titles, rows: checked };
+  return { encoding: decoded.encoding, isAssumed: decoded.isAssumed, titles, rows: checked };
 }
 
 /** The row, with a fault if its lines have bytes that the encoding does not have. */

@@ -276,6 +276,11 @@ const REPEATED: [usedAt: number, ...Event[]][] = [
 ];
 
 const POSSIBLE: Record<string, Event[]> = {
+  "names of categories that differ in what nobody sees, of an earlier version": [
+    named(1, "Dogs"),
+    named(2, "do\u200bgs", undefined, 8n),
+    named(3, "Dogs\u00ad", "Dogs"),
+  ],
   "a pet before a delayed revocation takes effect": [
     revoked(MINUTE_MS, FIRST, HOUR_MS),
     pet(HOUR_MS - 1, FIRST.id, 1),

@@ -25,18 +25,6 @@ Deno.test("decodeText() takes byte order marks and right UTF-8 for what they are
   }
 });
 
-Deno.test("decodeText() assumes UTF-16 if every second byte is zero", () => {
-  const text = "name,category\r\nZoë,7\r\nŁatka,8\r\n";
-  const wide = new Uint8Array(Uint16Array.from(text, (it) => it.charCodeAt(0)).buffer);
-  const swapped = wide.map((_, index) => wide[index ^ 1]);
-  for (const [bytes, encoding] of [[wide, "utf-16le"], [swapped, "utf-16be"]] as const) {
-    const decoded = decodeText(bytes);
-    assertEquals([decoded.encoding, decoded.isAssumed, decoded.text], [encoding, true, text]);
-  }
-  // An odd name is no reason.
-  assertEquals(decodeText(utf8("name,category\nRex\0Bad\0,7\n")).encoding, "utf-8");
-});
-
 Deno.test("decodeText() keeps UTF-8 with a wrong byte, and names its line", () => {
   const files = ["Žofie\nZoë\n小白\n", "\ufeffRex\nMia\nTom\n", "a\r\nŁatka\r\n\r\n"];
   for (const file of files) {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
+import { Random } from "../../sim/random.ts";
 
 const cellsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
 
@@ -9,7 +10,6 @@ const rowsOf = (text: string) =>
     { line, lastLine, cells, fault },
   ) => [line, lastLine, fault ?? cells]);
 
-const LATE = (line: number) => `has a quote that is closed only in line ${line}`;
 const OPEN = "has a quote that is never closed";
 const MORE = "has text after a closing quote";
 
@@ -69,49 +69,36 @@ Deno.test("parseCsv() names the lines of each row, with their text", () => {
   ]);
 });
 
-Deno.test("parseCsv() loses no other line to a stray quote", () => {
-  const cases: [string, ReturnType<typeof rowsOf>][] = [
-    // It is never closed.
-    ['a,b\n"Rex,7\nMia,8\nZoe,9\n', [
-      [2, 2, OPEN],
-      [3, 3, ["Mia", "8"]],
-      [4, 4, ["Zoe", "9"]],
-    ]],
-    // The next quote opens another cell.
-    ['a,b\n"Rex,7\nMia,8\n"Socks, the cat",9\nTom,1\n', [
-      [2, 2, MORE],
-      [3, 3, ["Mia", "8"]],
-      [4, 4, ["Socks, the cat", "9"]],
-      [5, 5, ["Tom", "1"]],
-    ]],
-    // The next quote happens to be where one may close.
-    ['a,b,c\nRex,7,"good\nMia,8,fine\nZoe,9,x"\nTom,8,ok\n', [
-      [2, 2, LATE(4)],
-      [3, 3, ["Mia", "8", "fine"]],
-      [4, 4, ["Zoe", "9", 'x"']],
-      [5, 5, ["Tom", "8", "ok"]],
-    ]],
-    ['a,b,c\n"Rex,7,available\nMia,8,available\nZoe,9,"\nTom,7,\n', [
-      [2, 2, LATE(4)],
-      [3, 3, ["Mia", "8", "available"]],
-      [4, 4, OPEN],
-      [5, 5, ["Tom", "7", ""]],
-    ]],
-    ['a,b\n"z"z,1\n\nlast,2\n', [[2, 2, MORE], [4, 4, ["last", "2"]]]],
-    ['a,b\nBo,"x" y,1\nlast,2\n', [[2, 2, MORE], [3, 3, ["last", "2"]]]],
-  ];
-  for (const [text, rows] of cases) assertEquals(rowsOf(text), rows, text);
+Deno.test("parseCsv() takes whatever is within quotes for one cell", () => {
+  const text = 'Name,Category,Notes\r\nBella,Dogs,"Good with children.\r\n' +
+    'Loves cats, dogs, and long walks"\r\nMilo,Cats,"Shy ""at"" first\nMia,8,fine"\r\n';
+  assertEquals(rowsOf(text), [
+    [2, 3, ["Bella", "Dogs", "Good with children.\r\nLoves cats, dogs, and long walks"]],
+    [4, 5, ["Milo", "Cats", 'Shy "at" first\nMia,8,fine']],
+  ]);
 });
 
-Deno.test("parseCsv() loses no line to a stray quote after a first line that is faulty, too", () => {
-  const text = 'name,"category" x\na,1\nb,"2\nc,3\nd,4"\ne,5\n';
-  assertEquals(rowsOf(text), [
-    [2, 2, ["a", "1"]],
-    [3, 3, LATE(5)],
-    [4, 4, ["c", "3"]],
-    [5, 5, ["d", '4"']],
-    [6, 6, ["e", "5"]],
-  ]);
+Deno.test("parseCsv() reads each file that has any texts between quotes", () => {
+  const random = new Random(4);
+  const parts = ["a", '"', ",", ";", "\r\n", "\n", "\r", " ", "'"];
+  const textOf = () => Array.from({ length: 6 }, () => random.pick(parts)).join("");
+  for (let round = 0; round < 5_000; round++) {
+    const rows = Array.from({ length: 4 }, (_, row) => [`${row}`, textOf(), textOf()]);
+    const quoted = rows.map((cells) => cells.map((it) => `"${it.replaceAll('"', '""')}"`).join());
+    assertEquals(cellsOf(["a,b,c", ...quoted].join("\n")), [["a", "b", "c"], ...rows]);
+  }
+});
+
+Deno.test("parseCsv() makes no cells of a row whose quotes are not sound, and names its lines", () => {
+  const cases: [string, ReturnType<typeof rowsOf>][] = [
+    ['a,b\nOk,1\n"Rex,7\nMia,8\nZoe,9\n', [[2, 2, ["Ok", "1"]], [3, 5, OPEN]]],
+    ['a,b\n"Rex,7\nMia,8\n"Socks, the cat",9\nTom,1\n', [[2, 4, MORE], [5, 5, ["Tom", "1"]]]],
+    ['a,b\n"z"z,1\n\nlast,2\n', [[2, 2, MORE], [4, 4, ["last", "2"]]]],
+    ['a,b\nBo,"x" y,1\nlast,2\n', [[2, 2, MORE], [3, 3, ["last", "2"]]]],
+    ['a,b\n"x\ny" z,"1\n2"\nlast,2\n', [[2, 4, MORE], [5, 5, ["last", "2"]]]],
+    ['a,b\n"x"y,"1\n2', [[2, 3, MORE]]],
+  ];
+  for (const [text, rows] of cases) assertEquals(rowsOf(text), rows, text);
 });
 
 Deno.test("parseCsv() accounts for every line, wherever a quote is inserted or lost", () => {
@@ -127,11 +114,4 @@ Deno.test("parseCsv() accounts for every line, wherever a quote is inserted or l
     assertEquals(lines, variant.trimEnd());
     assertEquals(rows.at(-1)?.lastLine, variant.trimEnd().split("\n").length);
   }
-});
-
-Deno.test("parseCsv() reads a large file with a stray quote in each line within seconds", () => {
-  const text = "a,b\n" + '"Rex,7\n'.repeat(200_000);
-  const start = performance.now();
-  assertEquals(parseCsv(text).length, 200_001);
-  assertEquals(performance.now() - start < 10_000, true);
 });

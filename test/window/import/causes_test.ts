@@ -5,7 +5,8 @@ import { planAdditions } from "../../../src/window/import/plan.ts";
 import { readTable } from "../../../src/window/import/table.ts";
 
 Deno.test("causesOf() groups lines by their faults, and has a category that would be all they need", () => {
-  const file = "name,category\nA,\nB,Birds\nC,7.5\nD,birds\n,Birds\nE,\nF,bird 7\nG,BIRDS\nH,7\n";
+  const file =
+    "name,category\nA,\nB,Birds\nC,7.5\nD,bi\u200brds\n,Birds\nE,\nF,bird 7\nG,BIRDS\nH,7\n";
   const table = readTable(new TextEncoder().encode(file));
   const { leftOut } = planAdditions(table, guessColumns(table.titles));
   const causes = causesOf(leftOut).map((some) => [

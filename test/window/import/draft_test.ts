@@ -6,7 +6,6 @@ import {
   planOf,
   withColumn,
   withEncoding,
-  withTitles,
 } from "../../../src/window/import/draft.ts";
 
 const fileOf = (text: string) => draftOf("animals.csv", new TextEncoder().encode(text));
@@ -55,16 +54,4 @@ Deno.test("withEncoding() reads the file again, and keeps the chosen columns", (
   const [entry] = planOf(withEncoding(draft, "windows-1250"), NONE)!.entries;
   assert(entry.kind === "addition");
   assertEquals(entry.pet.name, "Żaba");
-});
-
-Deno.test("withTitles() makes the first line a row, and keeps the chosen columns and the encoding", () => {
-  const bytes = Uint8Array.from("Zo\xeb;7\n\xafaba;8\n", (it) => it.charCodeAt(0));
-  const draft = withColumn(withColumn(draftOf("a.csv", bytes), "name", 0), "categoryId", 1);
-  assertEquals(planOf(draft, NONE)?.entries.length, 1);
-  const whole = withTitles(withEncoding(draft, "windows-1250"), false);
-  assertEquals(whole.table.titles, ["Column 1: Zoë", "Column 2: 7"]);
-  const names = planOf(whole, NONE)!.entries.map((it) => it.kind === "addition" && it.pet.name);
-  assertEquals(names, ["Zoë", "Żaba"]);
-  assertEquals(withTitles(whole, true).table.titles, ["Zoë", "7"]);
-  assertEquals([withTitles(draft, false).table.isAssumed, whole.table.isAssumed], [true, false]);
 });

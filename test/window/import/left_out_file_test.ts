@@ -12,13 +12,13 @@ const planOf = (text: string) => {
 
 Deno.test("leftOutFile() has each line that is left out, with its number and its reason", () => {
   const { table, plan } = planOf(
-    "Name;Colour;Category\nRex;red;x\nOk;;7\n\"Mia;blue;8\n'=1;=2;-a\nTom;;7;more\n",
+    'Name;Colour;Category\nRex;red;x\nOk;;7\n"Mia"a;blue;8\n\'=1;=2;-a\nTom;;7;more\n',
   );
   const text = leftOutFile(table.titles, plan.leftOut).join("");
   assertEquals(parseCsv(text).map(({ cells }) => cells), [
     ["Name", "Colour", "Category", "Line", "Reason"],
     ["Rex", "red", "x", "2", "There is no category “x”"],
-    ['"Mia;blue;8', "", "", "4", "The line has a quote that is never closed"],
+    ['"Mia"a;blue;8', "", "", "4", "The line has text after a closing quote"],
     ["'=1", "'=2", "'-a", "5", "There is no category “-a”"],
     ["Tom", "", "7", "6", "The line has more cells than the first line"],
   ]);

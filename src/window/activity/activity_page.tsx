@@ -1,0 +1,76 @@
+/** The page of the last events in the store. */
+
+import { computed, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { kindOf, type StoreEvent } from "../data/events.ts";
+import { BackLink } from "../navigation/back_link.tsx";
+import { connectionProblem } from "../parts/connection.ts";
+import { attempt } from "../parts/messages.tsx";
+import { RelativeTime } from "../parts/relative_time.tsx";
+import { activity, loadActivity } from "./activity.ts";
+import { RunSentence, runsOf } from "./event_sentences.tsx";
+
+const runs = computed(() => runsOf(activity.value?.events ?? []));
+
+export function ActivityPage(): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const isFailed = useSignal(false);
+  const isUnknown = activity.value === undefined;
+  const load = async () => {
+    isFailed.value = false;
+    isFailed.value = !await attempt("activity", loadActivity);
+  };
+  useEffect(() => {
+    if (isUnknown) load();
+  }, [isUnknown]);
+  return (
+    <article aria-busy={isUnknown && !isFailed.value}>
+      <BackLink />
+      <div class="facts">
+        <h2 class="title" ref={heading} tabIndex={-1} data-home>Activity</h2>
+      </div>
+      {isFailed.value && (
+        <p class="note">
+          <button type="button" onClick={load}>Try again</button>
+        </p>
+      )}
+      {isUnknown && !isFailed.value && <p class="note">{connectionProblem.value || "Loading …"}</p>}
+      {!isUnknown && <Runs />}
+    </article>
+  );
+}
+
+function Runs(): JSX.Element {
+  const { hasOlder } = activity.value!;
+  if (runs.value.length === 0) return <p class="empty">Nothing has happened yet.</p>;
+  return (
+    <>
+      <ol class="events activity">
+        {runs.value.map((run) => (
+          <Run key={run.at(-1)!.id} run={run} isCut={hasOlder && run === runs.value.at(-1)} />
+        ))}
+      </ol>
+      {hasOlder && <p class="note small">The page of an animal has all that has happened to it.</p>}
+    </>
+  );
+}
+
+interface RunProps {
+  run: readonly StoreEvent[];
+  /** Whether the run may begin before its events. */
+  isCut: boolean;
+}
+
+function Run({ run, isCut }: RunProps): JSX.Element {
+  const [event] = run;
+  return (
+    <li class={`dot ${kindOf(event)}`}>
+      <span class="sentence">
+        <RunSentence run={run} isCut={isCut} />
+      </span>
+      <RelativeTime of={event.time} />
+    </li>
+  );
+}

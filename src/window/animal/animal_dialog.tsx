@@ -1,0 +1,252 @@
+/** The form that adds an animal, or changes one. */
+
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import type { NewPet, Pet } from "../../../events/pet.ts";
+import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
+import { isRemoved } from "../data/animals.ts";
+import { newIdempotencyKey, ResponseError } from "../data/api.ts";
+import { changeAnimal, ItIsNow } from "./change_animal.tsx";
+import { faultOfCategoryName, idAboveKnown, isNewCategoryName } from "../data/categories.ts";
+import { Dialog, mayDiscard, openDialog } from "../parts/dialog.tsx";
+import { afterDraw } from "../parts/focus.ts";
+import {
+  EDITABLE_FIELDS,
+  type Faults,
+  parseChange,
+  parsePet,
+  type Texts,
+  textsOf,
+} from "../data/fields.ts";
+import { showToast } from "../parts/messages.tsx";
+import { Name } from "../parts/name.tsx";
+import { useUnsaved } from "../data/unsaved.ts";
+import { addAnimal, type Written } from "../data/write_animal.ts";
+import { addUnusedCategory } from "../data/write_category.ts";
+
+/** The response to the first try was lost, and then the reader changed the form. */
+const ADDED_BEFORE =
+  "The animal was added already, as you typed it before. Cancel this form, and change the animal in the list.";
+
+/** The status that most animals have when they are added. */
+const AVAILABLE: Texts = { status: "available" };
+
+/** Opens the form for a new animal. It has some texts already. */
+export function openAddDialog(texts: Texts = {}): void {
+  openDialog((close) => <AnimalDialog first={{ ...AVAILABLE, ...texts }} close={close} />);
+}
+
+/** Opens the form for a change of an animal. */
+export function openEditDialog(pet: Pet): void {
+  openDialog((close) => <AnimalDialog shown={pet} first={textsOf(pet)} close={close} />);
+}
+
+interface AnimalDialogProps {
+  /** The animal as the reader sees it; `undefined` to add one. */
+  shown?: Pet;
+  /** The texts before anybody types. */
+  first: Texts;
+  close: () => void;
+}
+
+/** Sends what was typed. `category` replaces the category of that. */
+type Send = (category: Pick<NewPet, "categoryId"> | undefined) => Promise<Written>;
+
+/** Without `send`, there is nothing to send. */
+type Prepared = { isSound: true; send?: Send } | { isSound: false; faults: Faults };
+
+function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
+  /** The texts that nobody has typed for this animal. */
+  const [given, setGiven] = useState<Texts>(first);
+  const [texts, setTexts] = useState<Texts>(given);
+  /** The name of a category that the reader adds with the animal, as long as it is the text of the field. */
+  const [newName, setNewName] = useState<string | undefined>(undefined);
+  const [faults, setFaults] = useState<Faults>({});
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  /** The animal as somebody else has made it meanwhile, if the reader was told. */
+  const [theirs, setTheirs] = useState<Pet | undefined>(undefined);
+  const [isSaving, setIsSaving] = useState(false);
+  const isLeft = useSignal(false);
+  /** The name of the animal before this one. The form says that it was added, because it covers the messages of the page. */
+  const [added, setAdded] = useState<string | undefined>(undefined);
+  const form = useRef<HTMLDivElement>(null);
+  // A repeated request with the same key adds nothing.
+  const headers = useRef({ "idempotency-key": newIdempotencyKey() });
+  const isNewCategory = texts.categoryId === newName && isNewCategoryName(newName ?? "");
+  const isGone = shown !== undefined && isRemoved(shown.id);
+  /** An animal that was removed meanwhile can be added again. */
+  const isAddition = shown === undefined || isGone;
+  const isTyped = EDITABLE_FIELDS.some(({ name }) => (texts[name] ?? "") !== (given[name] ?? ""));
+  useUnsaved(isTyped || isSaving);
+
+  const showFaults = (found: Faults) => {
+    setFaults(found);
+    focusFault(form.current);
+  };
+  const beginNext = () => {
+    setAdded(texts.name);
+    const next: Texts = { ...AVAILABLE, categoryId: texts.categoryId };
+    setGiven(next);
+    setTexts(next);
+    headers.current = { "idempotency-key": newIdempotencyKey() };
+    // The form is no longer busy then.
+    afterDraw(() => form.current?.querySelector("input")?.focus());
+  };
+  const prepare = (): Prepared => {
+    // The category has no id yet.
+    const complete = isNewCategory ? { ...texts, categoryId: String(idAboveKnown()) } : texts;
+    const prepared = isAddition
+      ? additionOf(complete, headers.current)
+      : changeOfTexts(shown, complete, theirs);
+    const fault = isNewCategory ? faultOfCategoryName(newName!) : undefined;
+    if (fault === undefined) return prepared;
+    const others = prepared.isSound ? {} : prepared.faults;
+    return { isSound: false, faults: { ...others, categoryId: fault } };
+  };
+  const send = async (sendPrepared: Send, isLast: boolean) => {
+    const category = isNewCategory ? { categoryId: await addUnusedCategory(newName!) } : undefined;
+    const { kind, after } = await sendPrepared(category);
+    if (kind === "conflict") setTheirs(after);
+    else if (isLast || isLeft.value) close();
+    else beginNext();
+  };
+  const save = async (isLast: boolean) => {
+    const prepared = prepare();
+    if (!prepared.isSound) {
+      showFaults(prepared.faults);
+      return;
+    }
+    if (prepared.send === undefined) {
+      close();
+      return;
+    }
+    setFaults({});
+    setProblem(undefined);
+    setIsSaving(true);
+    try {
+      await send(prepared.send, isLast);
+    } catch (error) {
+      const found = faultsIn(error);
+      if (Object.keys(found).length > 0) showFaults(found);
+      else setProblem(problemOf(error));
+    } finally {
+      setIsSaving(false);
+    }
+  };
+  const cancel = async () => {
+    const isSure = await mayDiscard(
+      isTyped,
+      shown === undefined ? "Discard this animal?" : (
+        <>
+          Discard the change of <Name of={shown.name} />?
+        </>
+      ),
+    );
+    if (isSure) close();
+  };
+  const words = wordsOf({ shown, isGone, theirs });
+  const [firstFault] = Object.values(faults);
+  return (
+    <Dialog
+      title={shown === undefined ? "Add an animal" : (
+        <>
+          Edit <Name of={shown.name} />
+        </>
+      )}
+      no={added === undefined ? "Cancel" : "Done"}
+      yes={words.yes}
+      busy={isSaving ? "Saving …" : undefined}
+      background={{ subject: <Name of={texts.name ?? ""} />, isLeft }}
+      isDangerous={!isAddition && theirs !== undefined}
+      fault={problem ?? words.fault ?? (isLeft.value && firstFault)}
+      onYes={() => save(true)}
+      further={shown === undefined
+        ? { label: "Add and next", onPress: () => save(false) }
+        : undefined}
+      onClose={cancel}
+    >
+      <div ref={form}>
+        <p class="soft" role="status">
+          {added !== undefined && (
+            <>
+              <Name of={added} /> was added. Add the next one.
+            </>
+          )}
+        </p>
+        <AnimalFields
+          texts={texts}
+          faults={faults}
+          isNewCategory={isNewCategory}
+          isSending={isSaving}
+          onChange={(changed, found) => {
+            setTexts(changed);
+            setFaults(found);
+            setProblem(undefined);
+          }}
+          onNewCategory={setNewName}
+        />
+      </div>
+    </Dialog>
+  );
+}
+
+interface Situation {
+  shown: Pet | undefined;
+  isGone: boolean;
+  theirs: Pet | undefined;
+}
+
+/** The button that saves, and what somebody else has done meanwhile. */
+function wordsOf({ shown, isGone, theirs }: Situation): { yes: string; fault?: JSX.Element } {
+  if (shown === undefined) return { yes: "Add" };
+  if (isGone) {
+    return {
+      yes: "Add it again",
+      fault: (
+        <>
+          <Name of={shown.name} />{" "}
+          was removed meanwhile. Added again, it has a new id and no history.
+        </>
+      ),
+    };
+  }
+  if (theirs === undefined) return { yes: "Save" };
+  return {
+    yes: "Change anyway",
+    fault: (
+      <>
+        Somebody else changed this animal. <ItIsNow pet={theirs} />
+      </>
+    ),
+  };
+}
+
+function additionOf(texts: Texts, headers: Record<string, string>): Prepared {
+  const parsed = parsePet(texts);
+  if (!parsed.isSound) return parsed;
+  const send: Send = async (category) => {
+    const added = await addAnimal({ ...parsed.pet, ...category }, headers);
+    showToast(
+      <>
+        <Name of={added.before.name} /> was added
+      </>,
+    );
+    return added;
+  };
+  return { isSound: true, send };
+}
+
+function changeOfTexts(shown: Pet, texts: Texts, theirs: Pet | undefined): Prepared {
+  const parsed = parseChange(shown, texts);
+  if (!parsed.isSound) return parsed;
+  const { patch } = parsed;
+  if (Object.keys(patch).length === 0) return { isSound: true };
+  const send: Send = (category) => changeAnimal(theirs ?? shown, { ...patch, ...category });
+  return { isSound: true, send };
+}
+
+function problemOf(error: unknown): string {
+  const isReused = error instanceof ResponseError && error.code === "idempotency_key_reused";
+  return isReused ? ADDED_BEFORE : (error as Error).message;
+}

@@ -1,0 +1,82 @@
+/** The fields of an animal in a form. While it is being sent, they are locked, because a change would be lost. */
+
+import type { JSX } from "preact";
+import { ResponseError } from "../data/api.ts";
+import { EDITABLE_FIELDS, type Faults, faultsOfError, FIELDS, type Texts } from "../data/fields.ts";
+import { afterDraw } from "../parts/focus.ts";
+import { viewOf } from "./field_views.tsx";
+import { FormField } from "../parts/form_field.tsx";
+
+const NEW_CATEGORY = "A new category, which is added with the animal";
+
+interface AnimalFieldsProps {
+  texts: Texts;
+  faults: Faults;
+  /** Whether the text of the category is the name of one that is added with the animal. */
+  isNewCategory: boolean;
+  isSending: boolean;
+  onChange: (texts: Texts, faults: Faults) => void;
+  /** Called if the reader chooses to add a category with this name. */
+  onNewCategory: (name: string) => void;
+}
+
+export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
+  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory } = props;
+  const change = (name: keyof Texts, text: string, after = faultsAfter(faults, name, text)) => {
+    onChange({ ...texts, [name]: text }, after);
+  };
+  const addCategory = (name: string) => {
+    const { categoryId: _, ...others } = faults;
+    change("categoryId", name, others);
+    onNewCategory(name);
+  };
+  return (
+    <>
+      {EDITABLE_FIELDS.map((field) => {
+        const { name, label } = field;
+        const { Control } = viewOf(field);
+        const isCategory = name === "categoryId";
+        return (
+          <FormField
+            key={name}
+            label={label}
+            fault={faults[name]}
+            isLocked={isSending}
+            hint={isCategory && isNewCategory ? NEW_CATEGORY : undefined}
+          >
+            {(attributes) => (
+              <Control
+                {...attributes}
+                name={name}
+                text={texts[name] ?? ""}
+                onText={(text) => change(name, text)}
+                onNew={isCategory ? addCategory : undefined}
+              />
+            )}
+          </FormField>
+        );
+      })}
+    </>
+  );
+}
+
+/** The faults after another text in one of the fields: only a field that had a fault can have one. */
+function faultsAfter(faults: Faults, name: keyof Faults, text: string): Faults {
+  if (faults[name] === undefined) return faults;
+  const { [name]: _, ...others } = faults;
+  const parsed = FIELDS.find((field) => field.name === name)!.parse(text);
+  return parsed.isSound ? others : { ...others, [name]: parsed.fault };
+}
+
+/** Puts the focus on the first control of a form that has a fault. */
+export function focusFault(form: Element | null | undefined): void {
+  afterDraw(() => {
+    form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  });
+}
+
+/** The faults that an error of the interface names, by their fields. */
+export function faultsIn(error: unknown): Faults {
+  if (!(error instanceof ResponseError)) return {};
+  return faultsOfError({ code: error.code, message: error.original });
+}

@@ -1,0 +1,281 @@
+/** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
+
+import { batch, computed, type Signal, signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import type { Pet, PetStatus } from "../../../events/pet.ts";
+import { AnimalLink } from "../navigation/animal_link.tsx";
+import { Collector } from "../parts/collector.ts";
+import { animals, animalsWere } from "../parts/count_words.ts";
+import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
+import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
+import { showToast } from "../parts/messages.tsx";
+import { Name } from "../parts/name.tsx";
+import { animalId, showOtherAnimal } from "../navigation/navigation.ts";
+import {
+  beginWrites,
+  changeOf,
+  changing,
+  type Ended,
+  endWrites,
+  previousOf,
+  removalOf,
+  undoOf,
+  type Write,
+  type Written,
+} from "../data/write_animal.ts";
+
+/** Over HTTP/1.1, the browser has six connections, and one of them is the stream. */
+const WORKERS = 5;
+
+/** More animals take a while. */
+const MOST_WITHOUT_QUESTION = 200;
+
+const CHANGED = "Somebody else changed it meanwhile";
+const REMOVED = "Somebody else removed it meanwhile";
+const BUSY = "It was just being saved";
+
+/** The writes to several animals, from the first request to the last response. */
+interface Run {
+  words: string;
+  total: number;
+  /** The number of animals that have an outcome. */
+  done: Signal<number>;
+  /** Sends no further requests. Requests in flight are completed. */
+  stop: () => void;
+}
+
+/** The run that began last is the last one. */
+const runs = signal<readonly Run[]>([]);
+
+/** The progress of the run that began last; `undefined` if there is none. */
+export const progress = computed(() => {
+  const last = runs.value.at(-1);
+  if (last === undefined) return undefined;
+  return { words: last.words, done: last.done.value, total: last.total };
+});
+
+/** Stops the run whose progress is shown. */
+export function stop(): void {
+  runs.value.at(-1)?.stop();
+}
+
+interface Failure {
+  pet: Pet;
+  why: string;
+}
+
+/** The outcomes of several writes. */
+interface Outcomes {
+  done: Written[];
+  failures: Failure[];
+  notSent: number;
+}
+
+/** Sets the status of the animals that have another one. */
+export async function changeStatus(
+  pets: readonly Pet[],
+  status: PetStatus | undefined,
+): Promise<void> {
+  const others = pets.filter((pet) => pet.status !== status);
+  const already = pets.length - others.length;
+  if (others.length === 0) {
+    showToast(`${animals(already)} needed no change`);
+    return;
+  }
+  const isSure = others.length <= MOST_WITHOUT_QUESTION || await ask({
+    title: `Mark ${animals(others.length)} as “${statusLabel(status)}”?`,
+    text: "You can stop it, and undo it for a few seconds.",
+    no: "Cancel",
+    yes: `Mark as “${statusLabel(status)}”`,
+    isHarmless: true,
+  });
+  if (!isSure) return;
+  const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
+  report(await writeEach(writes, "Changing"), {
+    failed: "not changed",
+    words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
+    note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
+    mayUndo: true,
+  });
+}
+
+/** Removes the animals, after a question. */
+export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
+  const isSure = await ask({
+    title: `Remove ${animals(pets.length)}?`,
+    text:
+      "You can undo this for a few seconds, but then the animals have new ids and lose their history.",
+    no: "Keep",
+    yes: "Remove",
+  });
+  if (!isSure) return;
+  report(await writeEach(pets.map(removalOf), "Removing"), {
+    failed: "not removed",
+    words: (count) => `${animalsWere(count)} removed`,
+    mayUndo: true,
+  });
+}
+
+/** Undoes writes to one or several animals. */
+export async function undo(done: readonly Written[]): Promise<void> {
+  // Animals that are added again get new ids in the order of their old ones, except for those that are sent side by side.
+  const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
+  const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
+  const wasRemoved = done.some(({ after }) => after === undefined);
+  const [added] = outcomes.done;
+  const isPageOfRemoved = done.length === 1 && done[0].before.id === animalId.value;
+  // The animal has another page after its removal is undone.
+  if (wasRemoved && isPageOfRemoved && added !== undefined) showOtherAnimal(added.before.id);
+  report(outcomes, {
+    failed: wasRemoved ? "not added again" : "not changed back",
+    words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
+    mayUndo: false,
+  });
+}
+
+interface UndoneProps {
+  /** At least one. */
+  done: readonly Written[];
+  wasRemoved: boolean;
+}
+
+function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
+  const [{ before, after }] = done;
+  const { id, name, status } = after!;
+  if (done.length > 1) {
+    const what = wasRemoved ? "are back, with new ids and no history" : "changed back";
+    return <>Undone: {animals(done.length)} {what}</>;
+  }
+  const link = <AnimalLink id={id} name={name} />;
+  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and no history</>;
+  const differences = differencesOf(after!, previousOf(before, after!));
+  const fields = differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
+  if (fields === "status" && status !== undefined) {
+    return <>Undone: {link} is {statusLabel(status).toLowerCase()} again</>;
+  }
+  return <>Undone: {link} has its old {fields} again</>;
+}
+
+/** Sends all writes, several at a time, until each has an outcome or the reader stops it. */
+async function writeEach(writes: readonly Write[], words: string): Promise<Outcomes> {
+  const isBusy = ({ shown }: Write) => changing.value.has(shown.id);
+  const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
+  const done: Written[] = [];
+  const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
+  let notSent = 0;
+  const queue = free.values();
+  const run: Run = {
+    words,
+    total: writes.length,
+    done: signal(failures.length),
+    stop() {
+      // The workers find the queue empty.
+      const rest = [...queue];
+      notSent += rest.length;
+      endWrites(rest.map((write) => ({ write })));
+    },
+  };
+  const collected = new Collector<Ended>((ended) => {
+    batch(() => {
+      endWrites(ended);
+      run.done.value = done.length + failures.length;
+    });
+  });
+  const work = async () => {
+    // The workers share the queue.
+    for (const write of queue) {
+      const { written, why } = await outcomeOf(write);
+      if (why === undefined) done.push(written);
+      else failures.push({ pet: write.shown, why });
+      collected.add([{ write, written }]);
+    }
+  };
+  beginWrites(free);
+  runs.value = [...runs.value, run];
+  try {
+    await Promise.all(Array.from({ length: WORKERS }, work));
+  } finally {
+    batch(() => {
+      runs.value = runs.value.filter((it) => it !== run);
+      run.stop();
+      collected.flush();
+    });
+  }
+  return { done, failures, notSent };
+}
+
+/** Resolves to the outcome of a write, and to the reason if it changed nothing. */
+async function outcomeOf(
+  { send }: Write,
+): Promise<{ written: Written; why?: undefined } | { written?: Written; why: string }> {
+  try {
+    const written = await send();
+    if (written.kind === "done") return { written };
+    return { written, why: written.after === undefined ? REMOVED : CHANGED };
+  } catch (error) {
+    return { why: (error as Error).message };
+  }
+}
+
+interface Report {
+  /** The verb for the animals that failed, such as "not changed". */
+  failed: string;
+  /** The sentence for the number of animals that were written. */
+  words: (count: number) => ComponentChildren;
+  note?: string;
+  mayUndo: boolean;
+}
+
+/** A message if all succeeded, else a dialog that says what failed and why. */
+function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
+  const { done, failures, notSent } = outcomes;
+  const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
+  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `, ${note}`}</>;
+  if (failures.length === 0 && notSent === 0) {
+    showToast(what, undoDone);
+    return;
+  }
+  openDialog((close) => (
+    <Dialog
+      title={`${animalsWere(failures.length + notSent)} ${failed}`}
+      no="Close"
+      yes={undoDone === undefined ? undefined : "Undo the rest"}
+      onYes={() => {
+        close();
+        undoDone?.();
+      }}
+      onClose={close}
+    >
+      {what && <p role="status">{what}.</p>}
+      {notSent > 0 && <p>You stopped it before {animals(notSent)}.</p>}
+      {failures.length > 0 && <Failures failures={failures} />}
+    </Dialog>
+  ));
+}
+
+function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="What failed">
+      <table>
+        <thead>
+          <tr>
+            <th>Animal</th>
+            <th class="number">Id</th>
+            <th>Why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {failures.map(({ pet: { id, name }, why }) => (
+            <tr key={id}>
+              <td>
+                <Name of={name} />
+              </td>
+              <td class="number">{id}</td>
+              <td>{why}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

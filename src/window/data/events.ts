@@ -1,0 +1,48 @@
+/** Events as the feed has them. */
+
+import type { PetEventBody } from "../../../events/pet_event.ts";
+
+/** Any event, also of a type that this page does not know. */
+export interface StoreEvent {
+  /** Its position in the log. Positions sort as texts. */
+  id: string;
+  type: string;
+  /** The thing that changed, for example `pets/7`. */
+  subject: string;
+  /** When it happened (RFC 3339). */
+  time: string;
+  /** The id of the API key that caused it. Only the history of one animal has it. */
+  actor?: string;
+  data: unknown;
+}
+
+export type PetEvent = Omit<StoreEvent, "type" | "data"> & PetEventBody;
+
+const KNOWN_TYPES: Record<PetEventBody["type"], Kind> = {
+  PetCreated: "added",
+  PetUpdated: "changed",
+  PetRemoved: "removed",
+};
+
+export type Kind = "added" | "changed" | "removed";
+
+export function isPetEvent(event: StoreEvent): event is PetEvent {
+  return Object.hasOwn(KNOWN_TYPES, event.type);
+}
+
+/** An event of an unknown type has changed something. */
+export function kindOf(event: StoreEvent): Kind {
+  return isPetEvent(event) ? KNOWN_TYPES[event.type] : "changed";
+}
+
+/** The id of the category that the event is about; `undefined` if it is about something else. */
+export function categoryIdOf({ subject }: StoreEvent): bigint | undefined {
+  const [, id] = /^categories\/(-?\d+)$/.exec(subject) ?? [];
+  return id === undefined ? undefined : BigInt(id);
+}
+
+/** The id of the animal that the event is about, also if its type is unknown; `undefined` if it is about something else. */
+export function petIdOf({ subject }: StoreEvent): number | undefined {
+  const [, id] = /^pets\/(\d+)$/.exec(subject) ?? [];
+  return id === undefined ? undefined : Number(id);
+}

@@ -1,0 +1,72 @@
+/** The text of a list without animals. */
+
+import { computed } from "@preact/signals";
+import type { JSX } from "preact";
+import { openAddDialog } from "../animal/animal_dialog.tsx";
+import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
+import { isFiltered, searchedId } from "../data/filter.ts";
+import { FilterWords } from "./filter_words.tsx";
+import { openImportDialog } from "../import/import_dialog.tsx";
+import { mayWrite } from "../data/key_info.ts";
+import { isBlank } from "../parts/blank.ts";
+import { showAllAnimals } from "../navigation/navigation.ts";
+
+/** Whether the store has no animals, so that there is nothing to find or to export. */
+export const isStoreEmpty = computed(() => {
+  const isWhole = !hasNothing.value && !hasMore.value && !isLoading.value;
+  return isWhole && rowIds.value.length === 0 && !isFiltered(wanted.value);
+});
+
+export function EmptyList(): JSX.Element {
+  return isStoreEmpty.value ? <EmptyStore /> : <NoneFound />;
+}
+
+function NoneFound(): JSX.Element {
+  const { name, categoryId } = wanted.value;
+  const isNewName = !isBlank(name) && searchedId(name) === undefined;
+  return (
+    <div class="empty">
+      <p role="status">
+        No animals <FilterWords filter={wanted.value} />.
+      </p>
+      <p class="buttons">
+        <button type="button" onClick={showAllAnimals}>Clear</button>
+        {mayWrite.value && isNewName && (
+          <button
+            type="button"
+            onClick={() => openAddDialog({ name, categoryId })}
+          >
+            Add an animal “<bdi translate={false}>{name}</bdi>”
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function EmptyStore(): JSX.Element {
+  return (
+    <div class="empty">
+      <img src="docs/icon.svg" alt="" width="56" height="56" />
+      <h2 class="title" tabIndex={-1} data-home>No animals yet</h2>
+      {mayWrite.value
+        ? (
+          <>
+            <p>Add the first one, or bring a whole list from a spreadsheet.</p>
+            <p class="buttons">
+              <button
+                type="button"
+                class="primary"
+                aria-keyshortcuts="n"
+                onClick={() => openAddDialog()}
+              >
+                Add an animal
+              </button>
+              <button type="button" onClick={openImportDialog}>Import</button>
+            </p>
+          </>
+        )
+        : <p>You will see them here as soon as somebody adds one.</p>}
+    </div>
+  );
+}

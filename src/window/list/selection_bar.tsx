@@ -1,0 +1,119 @@
+/** The buttons for the selected animals, and the progress of their work. */
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { hasMore, loadedCount, wanted } from "../data/animals.ts";
+import { askToRemoveAll, changeStatus, progress, stop } from "../animal/change_animals.tsx";
+import { counts } from "../data/counts.ts";
+import { exportSelected } from "./export_animals.ts";
+import { STATUS_CHOICES, statusOf } from "../data/fields.ts";
+import { isSearch } from "../data/filter.ts";
+import { restoreFocus } from "../parts/focus.ts";
+import { choiceOf } from "../animal/field_views.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { mayWrite } from "../data/key_info.ts";
+import { Menu } from "../parts/menu.tsx";
+import { animalId } from "../navigation/navigation.ts";
+import {
+  clearSelection,
+  isAllSelected,
+  isLoadingWhole,
+  selectedIds,
+  selectedPets,
+  selectWhole,
+  stopSelecting,
+} from "../data/selection.ts";
+
+export function SelectionBar(): JSX.Element | null {
+  if (progress.value !== undefined) return <Progress />;
+  const isShown = animalId.value === undefined && selectedIds.value.size > 0;
+  return isShown ? <Actions /> : null;
+}
+
+function Actions(): JSX.Element {
+  const isWaiting = isLoadingWhole.value;
+  const isPart = !isAllSelected.value || hasMore.value;
+  // The button for all is gone then, or the bar.
+  useEffect(() => restoreFocus, [isPart]);
+  return (
+    <div class="selection" role="group" aria-label="Selected animals">
+      <p role="status">
+        <b>
+          {isWaiting
+            ? `Selecting all ${total()} …`
+            : `${selectedIds.value.size.toLocaleString("en")} selected`}
+        </b>
+      </p>
+      {isWaiting && <Loaded />}
+      {isPart && (
+        <button type="button" class="quiet" onClick={isWaiting ? stopSelecting : selectWhole}>
+          {isWaiting ? "Stop" : `Select all ${total()}`}
+        </button>
+      )}
+      <div class="line">
+        {mayWrite.value && (
+          <>
+            <Menu class="" title="Mark as" label="Mark as" button="Mark as" disabled={isWaiting}>
+              {STATUS_CHOICES.map(choiceOf).map(({ text, drawn }) => (
+                <button
+                  key={text}
+                  type="button"
+                  onClick={() => changeStatus(selectedPets(), statusOf(text))}
+                >
+                  {drawn}
+                </button>
+              ))}
+            </Menu>
+            <button
+              type="button"
+              disabled={isWaiting}
+              onClick={() => askToRemoveAll(selectedPets())}
+            >
+              Remove
+            </button>
+          </>
+        )}
+        <button
+          type="button"
+          disabled={isWaiting}
+          onClick={() => exportSelected(selectedPets())}
+        >
+          Export
+        </button>
+      </div>
+      <button type="button" class="quiet" title="Clear" aria-label="Clear" onClick={clearSelection}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+function total(): string {
+  return countOfList()?.toLocaleString("en") ?? "of them";
+}
+
+/** How many animals the list has. Nobody knows it while a search has found only some of them. */
+function countOfList(): number | undefined {
+  if (!hasMore.value) return loadedCount.value;
+  return isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
+}
+
+/** How far the list is loaded, if anybody knows how long it is. */
+function Loaded(): JSX.Element {
+  const max = countOfList();
+  const value = max === undefined ? undefined : loadedCount.value;
+  return <progress aria-label="Loaded" max={max} value={value}></progress>;
+}
+
+function Progress(): JSX.Element {
+  const { words, done, total } = progress.value!;
+  return (
+    <div class="selection" role="group" aria-label={`${words} animals`}>
+      <p role="status">
+        <b>{words} {done.toLocaleString("en")} of {total.toLocaleString("en")}</b>
+      </p>
+      <progress aria-label={words} max={total} value={done}></progress>
+      <button type="button" onClick={stop}>Stop</button>
+    </div>
+  );
+}

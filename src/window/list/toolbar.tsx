@@ -1,0 +1,222 @@
+/** The toolbar above the list: the tabs, how many animals a search finds, and the controls of the whole list. */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { openAddDialog } from "../animal/animal_dialog.tsx";
+import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
+import { CategoryPicker } from "../categories/category_picker.tsx";
+import { animals } from "../parts/count_words.ts";
+import { counts } from "../data/counts.ts";
+import { isStoreEmpty } from "./empty_list.tsx";
+import { exportAnimals, isExporting } from "./export_animals.ts";
+import { isSearch, type Tab, TABS } from "../data/filter.ts";
+import { FilterWords } from "./filter_words.tsx";
+import { FormField } from "../parts/form_field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { openImportDialog } from "../import/import_dialog.tsx";
+import { mayWrite } from "../data/key_info.ts";
+import { Menu } from "../parts/menu.tsx";
+import { TextInput } from "../parts/text_input.tsx";
+import {
+  filterFault,
+  leaveTyped,
+  showAllAnimals,
+  showList,
+  showTyped,
+  turnOrder,
+  typed,
+} from "../navigation/navigation.ts";
+
+/** The limit of the interface. */
+const LONGEST_SEARCH = 100;
+
+/** A search begins when the reader pauses. */
+const TYPING_PAUSE_MS = 150;
+let typing: ReturnType<typeof setTimeout>;
+
+export function Toolbar(): JSX.Element | null {
+  if (isStoreEmpty.value) return null;
+  return (
+    <>
+      <div class="tabs">
+        <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
+          {TABS.map(({ tab, label }) => <StatusTab key={tab} tab={tab} label={label} />)}
+        </div>
+        <Results />
+      </div>
+      <div class="tools">
+        <Search />
+        <FurtherTools />
+        {mayWrite.value && <AddButton />}
+      </div>
+    </>
+  );
+}
+
+/** How many animals a search finds, in words. */
+function Results(): JSX.Element | null {
+  // The tab has the number of its animals.
+  if (!isSearch(wanted.value)) return null;
+  const isCounted = !isStale.value && !isLoading.value;
+  // The empty list says it.
+  if (isCounted && !hasMore.value && rowIds.value.length === 0) return null;
+  const least = hasMore.value ? "More than " : "";
+  return (
+    <p class="results">
+      <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
+      <FilterWords filter={wanted.value} />
+      <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
+    </p>
+  );
+}
+
+function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
+  const button = useRef<HTMLButtonElement>(null);
+  const isSelected = tab === wanted.value.status;
+  const isCounted = Object.keys(counts.value).length === TABS.length;
+  // The line of the tabs gets longer when they get their numbers.
+  useLayoutEffect(() => {
+    if (isSelected) showInLine(button.current!);
+  }, [isSelected, isCounted]);
+  return (
+    <button
+      ref={button}
+      type="button"
+      role="tab"
+      id={`tab-${tab}`}
+      aria-controls="animals"
+      aria-selected={isSelected}
+      tabIndex={isSelected ? 0 : -1}
+      data-home={isSelected || undefined}
+      onClick={() => showList({ status: tab })}
+    >
+      {label} {!isSearch(wanted.value) && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
+    </button>
+  );
+}
+
+/** On a phone, the line of the tabs scrolls. */
+function showInLine(tab: HTMLElement): void {
+  const line = tab.parentElement!;
+  line.scrollLeft = tab.offsetLeft + (tab.offsetWidth - line.offsetWidth) / 2;
+}
+
+/** The arrow keys go from tab to tab. */
+function onTabKey({ key, target }: KeyboardEvent): void {
+  const tab = target as HTMLElement;
+  const siblings: Record<string, Element | null> = {
+    ArrowRight: tab.nextElementSibling,
+    ArrowLeft: tab.previousElementSibling,
+  };
+  const other = siblings[key] as HTMLElement | null | undefined;
+  other?.click();
+  other?.focus();
+}
+
+function Search(): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const clear = () => {
+    showSoon({ name: "" });
+    input.current?.focus();
+  };
+  return (
+    <span class="search">
+      <Icon name="search" />
+      <TextInput
+        control={input}
+        type="search"
+        maxLength={LONGEST_SEARCH}
+        aria-label="Search by name or id"
+        aria-keyshortcuts="/"
+        id="search"
+        placeholder="Search by name or id"
+        text={typed.value.name}
+        onText={(name) => showSoon({ name })}
+        onBlur={onLeave}
+      />
+      {typed.value.name !== "" && (
+        <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>
+          <Icon name="close" />
+        </button>
+      )}
+    </span>
+  );
+}
+
+function CategoryFilter(): JSX.Element {
+  return (
+    <FormField label="Filter by category" isLabelHidden fault={filterFault.value}>
+      {(attributes) => (
+        <CategoryPicker
+          {...attributes}
+          name="category"
+          any="Any category"
+          text={typed.value.categoryId}
+          onText={(categoryId) => showSoon({ categoryId })}
+          onLeave={onLeave}
+        />
+      )}
+    </FormField>
+  );
+}
+
+function onLeave(): void {
+  clearTimeout(typing);
+  leaveTyped();
+}
+
+function showSoon(change: { name?: string; categoryId?: string }): void {
+  typed.value = { ...typed.value, ...change };
+  clearTimeout(typing);
+  typing = setTimeout(showTyped, TYPING_PAUSE_MS);
+}
+
+/** On a narrow page, a menu has them. */
+function FurtherTools(): JSX.Element {
+  return (
+    <Menu
+      class="narrow"
+      title="Filters and more"
+      label="Filters and more"
+      isUnfolded
+      button={
+        <>
+          <span class="unseen">Filters and more</span>
+          <Icon name="filter" />
+        </>
+      }
+    >
+      <p class="title narrow">Filters and more</p>
+      <CategoryFilter />
+      <TurnOrder />
+      <span class="space" />
+      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+      <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
+        {isExporting.value ? "Exporting …" : "Export"}
+      </button>
+    </Menu>
+  );
+}
+
+/** A list without columns has no head in which the order could be turned. */
+function TurnOrder(): JSX.Element {
+  return (
+    <button type="button" class="narrow" onClick={turnOrder}>
+      {wanted.value.order === "asc" ? "Show the newest first" : "Show the oldest first"}
+    </button>
+  );
+}
+
+function AddButton(): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="primary"
+      aria-label="Add an animal"
+      aria-keyshortcuts="n"
+      onClick={() => openAddDialog()}
+    >
+      Add <span class="wide">an animal</span>
+    </button>
+  );
+}

@@ -1,0 +1,31 @@
+/** What the page knows of its connection, for every part that waits for it. */
+
+import { computed, signal } from "@preact/signals";
+
+/** The requests that wait for the service, each with the reason. The map is replaced after each change. */
+const waiting = signal<ReadonlyMap<symbol, string>>(new Map());
+
+const hasAnswered = signal(false);
+
+/** The reason if the service does not respond; "" while nothing waits for it, `undefined` before its first response. */
+export const connectionProblem = computed(() => {
+  const reason = [...waiting.value.values()].at(-1);
+  return reason ?? (hasAnswered.value ? "" : undefined);
+});
+
+/** A request waits, and is sent again. */
+export function noteWaiting(request: symbol, reason: string): void {
+  waiting.value = new Map(waiting.value).set(request, reason);
+}
+
+export function noteAnswer(): void {
+  hasAnswered.value = true;
+}
+
+/** A request has its response, or is given up. */
+export function noteEnd(request: symbol): void {
+  if (!waiting.value.has(request)) return;
+  const others = new Map(waiting.value);
+  others.delete(request);
+  waiting.value = others;
+}

@@ -1,0 +1,18 @@
+/** What keys of a keyboard mean. */
+
+/** The code of a key that an input method has taken. Safari ends the composition before it sends the last of its keys. */
+const TAKEN = 229;
+const LAST_OF_ASCII = "~";
+
+/** The small letter or name of a pressed key. A letter of another script is the Latin one at its place. */
+export function latinKey({ key, code }: KeyboardEvent): string {
+  const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
+  const isOther = key.length === 1 && key > LAST_OF_ASCII;
+  const latin = isOther ? letter : undefined;
+  return (latin ?? key).toLowerCase();
+}
+
+/** Whether a key belongs to an input method, for example to choose a Chinese character. No part of the page uses it. */
+export function belongsToInputMethod(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === TAKEN;
+}

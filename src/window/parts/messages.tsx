@@ -1,0 +1,165 @@
+/**
+ * The messages about the last actions, below the list: a success for some seconds, a failure until it is closed. Few
+ * are shown at a time, so that they hide little.
+ */
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect } from "preact/hooks";
+import { restoreFocus } from "./focus.ts";
+import { Icon } from "./icon.tsx";
+import { latinKey } from "./keys.ts";
+
+const TOAST_MS = 4_000;
+/** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
+const UNDO_MS = 8_000;
+
+interface Toast {
+  content: ComponentChildren;
+  undo: (() => void) | undefined;
+}
+
+/** The successes of the last seconds that can be undone, and the last one. */
+const toasts = signal<readonly Toast[]>([]);
+
+/** Failures by what they are about, each until somebody closes it, or until the same succeeds. */
+const problems = signal<ReadonlyMap<string, ComponentChildren>>(new Map());
+
+/** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
+export function showToast(content: ComponentChildren, undo?: () => void): void {
+  const toast = { content, undo };
+  toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
+  endLater(toast);
+}
+
+function endLater(toast: Toast): void {
+  setTimeout(() => {
+    const isHeld = document.querySelector(".toasts")?.matches(":hover, :focus-within");
+    if (isHeld) endLater(toast);
+    else endToast(toast);
+  }, toast.undo === undefined ? TOAST_MS : UNDO_MS);
+}
+
+function endToast(toast: Toast): void {
+  toasts.value = toasts.value.filter((it) => it !== toast);
+  restoreFocus();
+}
+
+function undo(toast: Toast): void {
+  endToast(toast);
+  toast.undo?.();
+}
+
+/** Undoes the last action that can be undone, so that the same key then undoes the one before it. */
+function undoLast(): void {
+  const last = lastToUndo();
+  if (last === undefined) showToast("Nothing to undo");
+  else undo(last);
+}
+
+function lastToUndo(): Toast | undefined {
+  return toasts.value.findLast((it) => it.undo !== undefined);
+}
+
+/** Shows a failure, after the name of its subject if it has one. Without `about`, only the reader closes it. */
+export function showProblem(error: unknown, about?: string, subject?: ComponentChildren): void {
+  const { message } = error as Error;
+  const content = subject === undefined ? message : <>{subject}: {message}</>;
+  problems.value = new Map(problems.value).set(about ?? message, content);
+}
+
+/** Hides the failure about something, which has succeeded. */
+export function endProblem(about: string): void {
+  if (!problems.value.has(about)) return;
+  const others = new Map(problems.value);
+  others.delete(about);
+  problems.value = others;
+}
+
+/** Carries out an action. Its success hides an earlier failure about the same. Resolves to whether it succeeded. */
+export async function attempt(
+  about: string,
+  action: () => Promise<unknown>,
+  showError: (error: unknown) => void = (error) => showProblem(error, about),
+): Promise<boolean> {
+  try {
+    await action();
+  } catch (error) {
+    showError(error);
+    return false;
+  }
+  endProblem(about);
+  return true;
+}
+
+export function Messages(): JSX.Element {
+  return (
+    <>
+      {problems.value.size > 0 && (
+        <div class="problems">
+          {[...problems.value].map(([about, content]) => (
+            <Problem key={about} about={about} content={content} />
+          ))}
+        </div>
+      )}
+      <Toasts />
+    </>
+  );
+}
+
+function Problem({ about, content }: { about: string; content: ComponentChildren }): JSX.Element {
+  return (
+    <p class="problem" role="alert">
+      <span>{content}</span>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Close this message"
+        onClick={() => endProblem(about)}
+      >
+        <Icon name="close" />
+      </button>
+    </p>
+  );
+}
+
+/** The last message and, if that cannot be undone, the last one that can. */
+function Toasts(): JSX.Element {
+  const shown = new Set([toasts.value.at(-1), lastToUndo()].filter((it) => it !== undefined));
+  useLayoutEffect(() => {
+    // Nobody can reach the button with the Tab key in time.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!isUndoKey(event)) return;
+      event.preventDefault();
+      undoLast();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+  return (
+    <div class="toasts" role="status">
+      {[...shown].map((toast, index) => (
+        <p key={index} class="toast">
+          <span>{toast.content}</span>
+          {toast.undo !== undefined && (
+            <button
+              type="button"
+              title="Undo (Ctrl+Z)"
+              onClick={() => undo(toast)}
+            >
+              Undo
+            </button>
+          )}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** In a field and in a dialog, the key undoes what was typed. */
+function isUndoKey(event: KeyboardEvent): boolean {
+  const { ctrlKey, metaKey, shiftKey, target } = event;
+  const isKey = latinKey(event) === "z" && (ctrlKey || metaKey) && !shiftKey;
+  const isTyping = (target as Element).matches("input:not([type=checkbox]), dialog *");
+  return isKey && !isTyping;
+}
