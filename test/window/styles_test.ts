@@ -58,7 +58,7 @@ rule("A style sheet changes only what its own folder draws", {
 const PARTS_OF_SELECT = /::(?:picker|checkmark)/;
 
 rule("A browser that draws selects its own way ignores no rule about anything else", {
-  moreThan: 300,
+  moreThan: 200,
   pattern: `${WINDOW}/**/*.css`,
   planted: [{
     file: `${WINDOW}/parts/a.css`,
