@@ -541,7 +541,7 @@ async function startProxy(first: string, second?: string): Promise<Proxy> {
     text = text.replaceAll(from, to);
   }
   // As the manual does for one service.
-  if (second === undefined) text = text.replaceAll(/^.*:8001.*\n/gm, "");
+  if (second === undefined) text = text.replaceAll(/^.*(?::8001|redispatch).*\n/gm, "");
   const configuration = `${folder}/haproxy.cfg`;
   await Deno.writeTextFile(configuration, text);
   await expectDone(HAPROXY, ["-c", "-f", configuration]);

@@ -78,11 +78,12 @@ async function* readableChunks(
   for await (const batch of readableLines(log)) {
     const lines = batch.map(({ line }) => line);
     yield joinLines(lines);
-    for (const line of lines) {
+    for (const { position: at, line } of batch) {
       const read = readEvent(application, line);
-      if (!("position" in read)) continue;
-      noteGapBefore(read.position);
-      position = Math.max(position, read.position);
+      const isTheEvent = "position" in read && read.position === at;
+      if (!isTheEvent) continue;
+      noteGapBefore(at);
+      position = Math.max(position, at);
     }
     step({ phase: "export", done: position });
   }

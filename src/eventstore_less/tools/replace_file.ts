@@ -14,6 +14,10 @@ export async function replaceFile(path: string, content: string): Promise<void> 
     await moveIntoPlace(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
+    // An operator knows the file, and not its draft.
+    if (error instanceof Error) error.message = error.message.replaceAll(draft, path);
+    const isOfDraft = (error as NodeJS.ErrnoException).path === draft;
+    if (isOfDraft) (error as NodeJS.ErrnoException).path = path;
     throw error;
   }
   await syncPath(dirname(path));

@@ -32,6 +32,8 @@ export interface RawRecord {
 
 /** A line of a damaged log, sound or not. */
 export interface ReadableLine {
+  /** Its position by the record in which it is; the line itself may say another one. */
+  position: number;
   line: Uint8Array;
   /** Whether the checksum of its record is right. */
   isIntact: boolean;
@@ -57,12 +59,13 @@ export async function* readableLines(
   }
   try {
     for await (const entries of scan(store, { start: logKey(from), end: LAST_KEY })) {
-      const records = await Promise.all(
-        entries.filter(({ key }) => isLogKey(key)).map(rawRecordOf),
-      );
-      yield records.flatMap(({ lines, isIntact }) =>
-        lines.map((line) => ({ line, isIntact, isLive: true }))
-      );
+      for (const entry of entries.filter(({ key }) => isLogKey(key))) {
+        const { lines, isIntact } = await rawRecordOf(entry);
+        const first = firstPositionOf(application, lines, entry.key[1] as number);
+        yield lines.map((line, index) => {
+          return { position: first + index, line, isIntact, isLive: true };
+        });
+      }
     }
   } catch (error) {
     if (!(error instanceof StoreDamagedError)) throw error;
@@ -73,7 +76,6 @@ const LAST_KEY = logKey(Number.MAX_SAFE_INTEGER);
 
 /** A line in a file, of which the bytes are read again. */
 interface FoundLine extends Omit<ReadableLine, "line"> {
-  position: number;
   place: FoundRecord["place"];
   /** The index of the line in that place. */
   index: number;
@@ -110,11 +112,11 @@ function* linesInFile(
   );
   let last: { place: FoundRecord["place"]; lines: Uint8Array[] } | undefined;
   for (let start = 0; start < sorted.length; start += BATCH_LINES) {
-    yield sorted.slice(start, start + BATCH_LINES).map(({ place, index, isIntact, isLive }) => {
+    yield sorted.slice(start, start + BATCH_LINES).map(({ place, index, position, ...state }) => {
       if (last?.place !== place) {
         last = { place, lines: linesOfRecord(application, file.read(place)!).lines };
       }
-      return { line: last.lines[index], isIntact, isLive };
+      return { position, line: last.lines[index], ...state };
     });
   }
 }
@@ -148,9 +150,22 @@ function linesOfRecord(
   // After a line that was cut, there is nothing.
   const lines = (isWhole ? fragments : fragments.slice(0, -1)).filter(({ length }) => length > 0);
   if (isIntact) return { lines, first: last - lines.length + 1, isIntact };
-  const events = lines.map((line) => eventOf(application, line));
-  const sound = events.findIndex((event) => event !== undefined);
-  return { lines, first: sound === -1 ? last : events[sound]!.position - sound, isIntact };
+  return { lines, first: firstPositionOf(application, lines, last), isIntact };
+}
+
+/**
+ * The position of the first line of a damaged record, as most of its lines and its key say it: a flipped bit can change the
+ * number in one of them.
+ */
+function firstPositionOf(application: Application, lines: Uint8Array[], last: number): number {
+  const said = [last - lines.length + 1];
+  for (const [index, line] of lines.entries()) {
+    const position = eventOf(application, line)?.position;
+    if (position !== undefined) said.push(position - index);
+  }
+  const counts = Map.groupBy(said, (position) => position);
+  const [[first]] = [...counts].sort(([, one], [, other]) => other.length - one.length);
+  return first;
 }
 
 /** A flipped bit can change a key. */
