@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
-import { expectFocus, press, row, toast } from "../support/window_controls.ts";
+import { button, expectFocus, press, row, toast } from "../support/window_controls.ts";
 
 const option = (page: Page, name?: string | RegExp) =>
   page.getByRole("listbox").getByRole("option", name === undefined ? {} : { name });
@@ -69,9 +69,24 @@ testInBrowser(
     await option(page, "Add a category “Dogs”").waitFor();
     // Tab only leaves the field, because the name may be mistyped.
     await page.keyboard.press("Tab");
+    const fault = form.getByText("There is no category “Dogs”");
+    await fault.waitFor();
     await press(form, "Add");
-    await form.getByText("There is no category “Dogs”").waitFor();
     await expectFocus(form.getByLabel("Category"));
+    await page.keyboard.press("Tab");
+    await expectFocus(button(form, "Add the category “Dogs”"));
+    await page.keyboard.press("Enter");
+    await form.getByText("A new category, which is added with the animal").waitFor();
+    await expectFocus(form.getByLabel("Category"));
+    await fault.waitFor({ state: "hidden" });
+    // The fault of a field that is left by a click moves nothing away from the click.
+    await form.getByLabel("Category").fill("Dog");
+    await page.keyboard.press("Escape");
+    await press(form, "Cancel");
+    await press(page.getByRole("dialog").filter({ hasText: "Discard" }), "Keep typing");
+    await form.getByText("There is no category “Dog”").waitFor();
+    await form.getByLabel("Category").fill("Dogs");
+    await fault.waitFor();
     await page.keyboard.press("ArrowDown");
     await option(page, "Add a category “Dogs”").waitFor();
     await page.keyboard.press("Enter");

@@ -185,6 +185,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
             setProblem(undefined);
           }}
           onNewCategory={setNewName}
+          onFault={(fault) => setFaults((others) => ({ ...others, ...fault }))}
         />
       </div>
     </Dialog>

@@ -2,10 +2,12 @@
 
 import type { JSX } from "preact";
 import { ResponseError } from "../data/api.ts";
+import { faultOfCategoryName, isNewCategoryName } from "../data/categories.ts";
 import { EDITABLE_FIELDS, type Faults, faultsOfError, FIELDS, type Texts } from "../data/fields.ts";
-import { afterDraw } from "../parts/focus.ts";
+import { afterDraw, afterPress } from "../parts/focus.ts";
 import { viewOf } from "./field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
+import { Name } from "../parts/name.tsx";
 
 const NEW_CATEGORY = "A new category, which is added with the animal";
 
@@ -18,10 +20,12 @@ interface AnimalFieldsProps {
   onChange: (texts: Texts, faults: Faults) => void;
   /** Called if the reader chooses to add a category with this name. */
   onNewCategory: (name: string) => void;
+  /** Called if the reader leaves a field with a text that has a fault. */
+  onFault: (fault: Faults) => void;
 }
 
 export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
-  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory } = props;
+  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory, onFault } = props;
   const change = (name: keyof Texts, text: string, after = faultsAfter(faults, name, text)) => {
     onChange({ ...texts, [name]: text }, after);
   };
@@ -29,6 +33,23 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
     const { categoryId: _, ...others } = faults;
     change("categoryId", name, others);
     onNewCategory(name);
+  };
+  const typedCategory = texts.categoryId ?? "";
+  const mayAddCategory = !isNewCategory && isNewCategoryName(typedCategory) &&
+    faultOfCategoryName(typedCategory) === undefined;
+  const addTyped = {
+    label: (
+      <>
+        Add the category “<Name of={typedCategory.trim()} />”
+      </>
+    ),
+    onPress: () => addCategory(typedCategory.trim()),
+  };
+  const leaveCategory = () => {
+    const fault = isNewCategory ? undefined : faultOf("categoryId", typedCategory);
+    if (typedCategory !== "" && fault !== undefined) {
+      afterPress(() => onFault({ categoryId: fault }));
+    }
   };
   return (
     <>
@@ -41,6 +62,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
             key={name}
             label={label}
             fault={faults[name]}
+            remedy={isCategory && mayAddCategory ? addTyped : undefined}
             isLocked={isSending}
             hint={isCategory && isNewCategory ? NEW_CATEGORY : undefined}
           >
@@ -50,7 +72,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
                 name={name}
                 text={texts[name] ?? ""}
                 onText={(text) => change(name, text)}
-                onNew={isCategory ? addCategory : undefined}
+                {...isCategory && { onNew: addCategory, onLeave: leaveCategory }}
               />
             )}
           </FormField>
@@ -64,8 +86,13 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
 function faultsAfter(faults: Faults, name: keyof Faults, text: string): Faults {
   if (faults[name] === undefined) return faults;
   const { [name]: _, ...others } = faults;
+  const fault = faultOf(name, text);
+  return fault === undefined ? others : { ...others, [name]: fault };
+}
+
+function faultOf(name: keyof Faults, text: string): string | undefined {
   const parsed = FIELDS.find((field) => field.name === name)!.parse(text);
-  return parsed.isSound ? others : { ...others, [name]: parsed.fault };
+  return parsed.isSound ? undefined : parsed.fault;
 }
 
 /** Puts the focus on the first control of a form that has a fault. */

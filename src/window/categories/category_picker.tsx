@@ -30,8 +30,6 @@ const INTEGER = /^-?\d+$/;
 interface CategoryPickerProps extends ControlProps {
   /** The words for no category, if the field may be empty. */
   any?: string;
-  /** Called when the reader leaves the field. */
-  onLeave?: () => void;
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {

@@ -19,4 +19,6 @@ export interface ControlProps extends ControlAttributes {
   onText: (text: string) => void;
   /** Adds a choice with a typed name, if people can add choices. */
   onNew?: (name: string) => void;
+  /** Called when the reader leaves a control in which people type what they look for. */
+  onLeave?: () => void;
 }

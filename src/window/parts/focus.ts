@@ -5,6 +5,12 @@ export function afterDraw(action: () => void): void {
   queueMicrotask(action);
 }
 
+/** Calls `action` when nothing is pressed any more, so that nothing moves away from a click. */
+export function afterPress(action: () => void): void {
+  if (document.querySelector(":active") === null) action();
+  else addEventListener("click", action, { once: true });
+}
+
 /** Puts the focus on the list, or on the heading of the page, if nothing has it. */
 export function restoreFocus(): void {
   // The browser first returns the focus to the control that opened a dialog.

@@ -8,6 +8,8 @@ interface FormFieldProps {
   label: string;
   /** The fault of the text; `undefined` if it has none. */
   fault: string | undefined;
+  /** What would make the text sound, below its fault. */
+  remedy?: { label: ComponentChildren; onPress: () => void };
   /** Whether only assistive technology reads the label. */
   isLabelHidden?: boolean;
   /** Whether nobody can change the text at the moment. */
@@ -19,7 +21,7 @@ interface FormFieldProps {
 }
 
 export function FormField(props: FormFieldProps): JSX.Element {
-  const { label, fault, isLabelHidden, isLocked, hint, children } = props;
+  const { label, fault, remedy, isLabelHidden, isLocked, hint, children } = props;
   const id = useId();
   const faultId = `${id}-fault`;
   const hintId = `${id}-hint`;
@@ -36,6 +38,18 @@ export function FormField(props: FormFieldProps): JSX.Element {
       {children(attributes)}
       {hint !== undefined && <p class="soft small" id={hintId} role="status">{hint}</p>}
       <p class="fault" id={faultId} role="alert">{fault}</p>
+      {fault !== undefined && remedy !== undefined && (
+        <button
+          type="button"
+          onClick={() => {
+            // The button is gone then.
+            document.getElementById(id)?.focus();
+            remedy.onPress();
+          }}
+        >
+          {remedy.label}
+        </button>
+      )}
     </div>
   );
 }
