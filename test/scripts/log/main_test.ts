@@ -125,6 +125,18 @@ test("log --recover prints every line that can be read, whatever the head says, 
     const altered = text.replace('"time":"20', '"time":"21');
     await changeAll([setRecord(logKey(35), altered)]);
     await recover(lines.toSpliced(33, 2, ...altered.trimEnd().split("\n")), 0, all);
+    // A flipped bit in the position of a line says nothing of the other positions.
+    const misplaced = text.replace(
+      '"sequence":"0000000000000035"',
+      '"sequence":"1000000000000035"',
+    );
+    const withOldChecksum = new TextEncoder().encode(misplaced);
+    const bytes = new Uint8Array(record!.value as Uint8Array);
+    bytes.set(withOldChecksum, bytes.length - withOldChecksum.length);
+    await changeAll([{ type: "set", key: logKey(35), value: bytes }]);
+    const without35 =
+      /^Printed all lines that can be read, sound or not; the last event is at position 40\. No line is the event at positions 35\.\n$/;
+    await recover(lines.toSpliced(33, 2, ...misplaced.trimEnd().split("\n")), 1, without35);
     await changeAll([{ type: "delete", key: logKey(35) }]);
     const missing =
       /^Printed all lines that can be read, sound or not; the last event is at position 40\. No line is the event at positions 34 to 35\.\n$/;
