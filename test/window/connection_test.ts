@@ -133,3 +133,20 @@ testInBrowser(
     }
   },
 );
+
+testInBrowser(
+  "a page without a connection says so at once, although nobody touches it",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const header = page.getByRole("banner");
+    await row(page, "Rex").waitFor();
+    await header.getByText("Connected").waitFor();
+    // No time passes in which a silent stream is given up.
+    await page.clock.install();
+    await page.context().setOffline(true);
+    await header.getByText(/^Connection lost/).waitFor();
+    await page.context().setOffline(false);
+    await header.getByText("Connected").waitFor();
+  },
+);

@@ -21,9 +21,9 @@ import { openAddDialog, openEditDialog } from "./animal_dialog.tsx";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
 import {
   type AnyField,
-  COLUMNS,
   differencesOf,
   FIELDS,
+  FIELDS_BESIDE_NAME,
   type Patch,
   textsOf,
 } from "../data/fields.ts";
@@ -295,7 +295,7 @@ function EventDetails({ event }: { event: PetEvent }): JSX.Element {
     return (
       <p>
         <Name of={data.name} />
-        {COLUMNS.map((field) => (
+        {FIELDS_BESIDE_NAME.map((field) => (
           <span key={field.name}>{BETWEEN_FIELDS}{viewOf(field).show(data[field.name])}</span>
         ))}
       </p>

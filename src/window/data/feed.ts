@@ -38,10 +38,11 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
       // A browser has few connections to a host, and each tab with a stream holds one.
       if (document.visibilityState === "hidden") stream.abort();
     };
-    // A stream of the connection before may be silent for long.
+    // A stream of the connection before may be silent for long, and nothing else would notice that it is lost.
     const renew = () => stream.abort();
     document.addEventListener("visibilitychange", pause);
     addEventListener("online", renew);
+    addEventListener("offline", renew);
     try {
       await followStream(stream);
     } catch (error) {
@@ -51,6 +52,7 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
     } finally {
       document.removeEventListener("visibilitychange", pause);
       removeEventListener("online", renew);
+      removeEventListener("offline", renew);
     }
     await wait(STREAM_PAUSE_MS);
   }

@@ -233,7 +233,7 @@ export type AnyField = Field<unknown>;
 export const FIELDS: readonly AnyField[] = Object.values(FIELDS_BY_NAME) as AnyField[];
 
 /** The fields of which a list of animals has columns, after that of the name. */
-export const COLUMNS: readonly AnyField[] = FIELDS.filter(({ name }) => name !== "name");
+export const FIELDS_BESIDE_NAME: readonly AnyField[] = FIELDS.filter(({ name }) => name !== "name");
 
 /** A field that people set, in forms and by imports. */
 export type EditableField = AnyField & { readonly name: keyof NewPet };

@@ -20,7 +20,7 @@ import {
 } from "../data/animals.ts";
 import { connectionProblem } from "../parts/connection.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
-import { COLUMNS } from "../data/fields.ts";
+import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { belongsToInputMethod, latinKey } from "../parts/keys.ts";
@@ -76,7 +76,7 @@ export function AnimalList(): JSX.Element {
       aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
-      style={{ "--fields": COLUMNS.length }}
+      style={{ "--fields": FIELDS_BESIDE_NAME.length }}
     >
       {rowIds.value.length > 0 && <Grid />}
       <MissingOnPaper />
@@ -161,7 +161,9 @@ function Grid(): JSX.Element {
           </span>
           <span role="columnheader" class="name">Name</span>
           <span class="fields">
-            {COLUMNS.map(({ name, label }) => <span key={name} role="columnheader">{label}</span>)}
+            {FIELDS_BESIDE_NAME.map(({ name, label }) => (
+              <span key={name} role="columnheader">{label}</span>
+            ))}
           </span>
           <IdHeader />
           <span role="columnheader" class="actions">

@@ -5,7 +5,7 @@ import type { Pet } from "../../../events/pet.ts";
 import { wanted } from "../data/animals.ts";
 import { removeOrAsk } from "../animal/change_animal.tsx";
 import { openEditDialog } from "../animal/animal_dialog.tsx";
-import { type AnyField, COLUMNS, describePet, type Patch } from "../data/fields.ts";
+import { type AnyField, describePet, FIELDS_BESIDE_NAME, type Patch } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
@@ -42,7 +42,7 @@ export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element
         </a>
       </span>
       <span class="fields">
-        {COLUMNS.map((field) => (
+        {FIELDS_BESIDE_NAME.map((field) => (
           <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayWrite.value} />
         ))}
       </span>
