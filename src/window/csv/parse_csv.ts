@@ -8,6 +8,9 @@ const SEPARATORS = [",", ";", "\t", "|"];
 /** A first line that names the separator. Excel writes and hides it. */
 const SEPARATOR_LINE = /^"?sep=([^"\w\r\n])"?\1*(?:\r\n|\r|\n|$)/i;
 
+const OPEN_QUOTE =
+  "has a quote that is open to the end of the file. Close or delete it, and choose the file again";
+
 const LINE_BREAK = /\r\n|\r|\n/;
 
 export interface CsvRow {
@@ -20,6 +23,8 @@ export interface CsvRow {
   cells: string[];
   /** The fault of its quotes in words; `undefined` if there is none. A row with a fault has no cells. */
   fault?: string;
+  /** The line whose quote is open to the end of the text, if this is the fault. */
+  openQuoteLine?: number;
 }
 
 /** Where a row begins. */
@@ -32,6 +37,8 @@ interface Place {
 interface Read {
   end: number;
   fault?: string;
+  /** The index of a quote that is open to the end of the text. */
+  openQuote?: number;
 }
 
 /** Returns the rows of a text. Rows without any text are left out. */
@@ -68,10 +75,13 @@ function readRow(
   separator: string,
   { index: start, line }: Place,
 ): { row: CsvRow; end: number } {
-  const { cells, end, fault } = readCells(text, separator, start);
-  const rowText = text.slice(start, end);
-  const lastLine = line + rowText.split(LINE_BREAK).length - 1;
-  const place = { line, lastLine, text: rowText };
+  const { cells, end, fault, openQuote } = readCells(text, separator, start);
+  const lineAt = (index: number) => line + text.slice(start, index).split(LINE_BREAK).length - 1;
+  const place = { line, lastLine: lineAt(end), text: text.slice(start, end) };
+  if (openQuote !== undefined) {
+    const openQuoteLine = lineAt(openQuote);
+    return { row: { ...place, cells: [], fault: OPEN_QUOTE, openQuoteLine }, end };
+  }
   return { row: fault === undefined ? { ...place, cells } : { ...place, cells: [], fault }, end };
 }
 
@@ -82,13 +92,15 @@ function readCells(
 ): Read & { cells: string[] } {
   const cells: string[] = [];
   let fault: string | undefined;
+  let openQuote: number | undefined;
   let index = start;
   for (;;) {
     const cell = readCell(text, separator, index);
     cells.push(cell.content);
     fault ??= cell.fault;
+    openQuote ??= cell.openQuote;
     const isLast = text[cell.end] !== separator;
-    if (isLast) return { cells, end: cell.end, fault };
+    if (isLast) return { cells, end: cell.end, fault, openQuote };
     index = cell.end + 1;
   }
 }
@@ -103,7 +115,7 @@ function readCell(text: string, separator: string, start: number): Read & { cont
   const quoted = readQuoted(text, first);
   const end = endOfPlain(text, separator, quoted.end);
   const hasMore = end > afterBlanks(text, separator, quoted.end);
-  return { ...quoted, end, fault: hasMore ? "has text after a closing quote" : quoted.fault };
+  return { ...quoted, end, fault: hasMore ? "has text after a closing quote" : undefined };
 }
 
 function readQuoted(text: string, start: number): Read & { content: string } {
@@ -111,9 +123,7 @@ function readQuoted(text: string, start: number): Read & { content: string } {
   let index = start + 1;
   for (;;) {
     const quote = text.indexOf('"', index);
-    if (quote < 0) {
-      return { content, end: text.trimEnd().length, fault: "has a quote that is never closed" };
-    }
+    if (quote < 0) return { content, end: text.trimEnd().length, openQuote: start };
     content += text.slice(index, quote);
     if (text[quote + 1] !== '"') return { content, end: quote + 1 };
     content += '"';

@@ -22,7 +22,7 @@ export interface Field<Value> extends Entry<Value> {
   readonly isReadOnly: boolean;
   /** Whether it is an integer of 64 bits: a `bigint`. */
   readonly isNumber: boolean;
-  /** Further titles of CSV columns with the field, besides its name and label: only small letters. */
+  /** Further titles of CSV columns with the field, besides its name and label: small letters without accents. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
   readonly choices: readonly LabelledText[] | undefined;
@@ -134,6 +134,8 @@ const name = fieldOf<string>({
   name: "name",
   label: "Name",
   isRequired: true,
+  // A French file may have numbers in the column that a Spanish one has for names.
+  headings: ["tiername", "rufname", "nom", "nomdelanimal", "nombredelanimal", "nombre"],
   textOf: (value = "") => value,
   parse(text) {
     const value = text.trim();
@@ -154,7 +156,10 @@ const categoryId = fieldOf<bigint>({
   label: "Category",
   isRequired: true,
   isNumber: true,
-  headings: ["categoryno", "categorynumber", "categoryname"],
+  headings: [
+    ...["categoryno", "categorynumber", "categoryname"],
+    ...["kategorie", "tierkategorie", "tierart", "categorie", "espece", "categoria", "especie"],
+  ],
   textOf: (value) => value === undefined ? "" : String(value),
   parse: parseCategory,
   cellOf: (value) => value === undefined ? "" : nameThatMeans(value) ?? value,
@@ -202,7 +207,10 @@ function nameThatMeans(id: bigint): string | undefined {
 const status = fieldOf<PetStatus | undefined>({
   name: "status",
   label: "Status",
-  headings: ["availability"],
+  headings: [
+    ...["availability", "verfugbarkeit", "verfuegbarkeit"],
+    ...["statut", "etat", "disponibilite", "estado", "estatus", "disponibilidad"],
+  ],
   choices: STATUS_CHOICES,
   textOf: (value) => value ?? "",
   /** A status may be written as the page shows it. */

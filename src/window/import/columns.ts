@@ -22,7 +22,8 @@ export function guessColumns(titles: readonly string[]): Columns {
   const headings = titles.map(plain);
   const columns: Columns = {};
   for (const { target, headings: known } of TARGETS) {
-    const exact = headings.findIndex((it) => known.includes(it));
+    // The first of the titles that are known comes first.
+    const exact = known.map((it) => headings.indexOf(it)).find((it) => it >= 0) ?? -1;
     // The identifiers of other systems are not those of this store.
     const isPrefixed = (it: string) =>
       target !== "id" && known.includes(it.replace(/^(animal|pet)/, ""));
@@ -38,9 +39,9 @@ export function doubledField(title: string): string | undefined {
   return TARGETS.find((it) => it.target === target)?.label;
 }
 
-/** A title in small letters and without other characters. */
+/** A title in small letters, without accents and other characters. */
 function plain(title: string): string {
-  return title.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+  return title.toLowerCase().normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** The fields that a new animal needs and that have no column, by their labels. */

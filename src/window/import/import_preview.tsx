@@ -1,7 +1,7 @@
 /** The preview of an import, and the choices of how the file is read. */
 
 import { type ComponentChildren, Fragment, type JSX } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { EDITABLE_FIELDS } from "../data/fields.ts";
@@ -12,9 +12,9 @@ import { type Choice, Select } from "../parts/select.tsx";
 import { doubledField, missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
-import { linesOf } from "./line_group.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
-import { previewSample } from "./preview_sample.ts";
+import { hasSpecialLetters, previewSample, sampleWords } from "./preview_sample.ts";
+import { countLines, linesOf } from "./row_lines.ts";
 
 interface PreviewProps {
   draft: Draft;
@@ -29,7 +29,7 @@ export function ImportPreview(props: PreviewProps): JSX.Element {
   const { draft, plan, onChange, onAddCategories } = props;
   return (
     <>
-      <Reading draft={draft} onChange={onChange} />
+      <Reading draft={draft} plan={plan} onChange={onChange} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
       {plan !== undefined && (
         <Effects
@@ -68,25 +68,35 @@ function partsOf({ entries, leftOut, unchanged }: Plan): string[] {
     added > 0 && `${animals(added)} to add`,
     changed > 0 && `${animals(changed)} to change`,
     unchanged > 0 && `${animals(unchanged)} up to date already`,
-    leftOut.length > 0 && `${lines(leftOut.length)} left out`,
+    leftOut.length > 0 && `${lines(countLines(leftOut))} left out`,
   ];
   return parts.filter((it) => it !== false);
 }
 
 /** The choices of how the file is read. They are folded if the file left none of them open. */
-function Reading({ draft, onChange }: ChoiceProps): JSX.Element {
+function Reading({ draft, plan, onChange }: ChoiceProps & Pick<PreviewProps, "plan">): JSX.Element {
   const { table: { isAssumed }, columns } = draft;
   const [isOpen] = useState(isAssumed || missingColumns(columns).length > 0);
   return (
     <details open={isOpen}>
       <summary>Columns and encoding</summary>
       <ColumnChoice draft={draft} onChange={onChange} />
-      <EncodingChoice draft={draft} onChange={onChange} />
+      <EncodingChoice draft={draft} lettersIn={lettersIn(draft, plan)} onChange={onChange} />
     </details>
   );
 }
 
-function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
+/** Where people can see letters of the file, in words; `undefined` if they see none. */
+function lettersIn({ table: { titles } }: Draft, plan: Plan | undefined): string | undefined {
+  if (plan !== undefined) return "letters below";
+  return hasSpecialLetters(titles.join()) ? "titles of columns" : undefined;
+}
+
+interface EncodingChoiceProps extends ChoiceProps {
+  lettersIn: string | undefined;
+}
+
+function EncodingChoice({ draft, lettersIn, onChange }: EncodingChoiceProps): JSX.Element {
   const { encoding, isAssumed } = draft.table;
   const choose = (chosen: string) => onChange(() => withEncoding(draft, chosen));
   return (
@@ -102,7 +112,8 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
         )}
       </FormField>
       <p role="status">
-        {isAssumed && "If letters below look wrong, choose another encoding."}
+        {isAssumed && lettersIn !== undefined &&
+          `If ${lettersIn} look wrong, choose another encoding.`}
       </p>
     </>
   );
@@ -112,6 +123,12 @@ const NO_COLUMN: Choice = { text: "", label: "(none)" };
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const { table: { titles }, columns } = draft;
+  const group = useRef<HTMLFieldSetElement>(null);
+  useLayoutEffect(() => {
+    const missing = TARGETS.findIndex(({ label }) => missingColumns(columns).includes(label));
+    group.current?.querySelectorAll("select").item(missing)?.focus();
+    // Another file is another element.
+  }, []);
   const choices = [
     NO_COLUMN,
     ...titles.map((title, index) => ({
@@ -124,7 +141,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     onChange(() => withColumn(draft, target, index));
   };
   return (
-    <fieldset>
+    <fieldset ref={group}>
       <legend class="unseen">Columns</legend>
       <div class="import-columns">
         {TARGETS.map(({ target, label }) => (
@@ -172,23 +189,17 @@ type EffectsProps = Pick<PreviewProps, "draft" | "onAddCategories"> & { plan: Pl
 
 function Effects({ draft, plan, onAddCategories }: EffectsProps): JSX.Element {
   const { entries, leftOut } = plan;
-  const sample = previewSample(entries);
   return (
     <>
       <UnusedColumns draft={draft} />
       <LeftOutLines
         draft={draft}
-        title={`${linesAre(leftOut.length)} left out`}
+        title={`${linesAre(countLines(leftOut))} left out`}
         leftOut={leftOut}
         onAddCategories={onAddCategories}
       />
-      <Changes changes={sample.filter((it) => it.kind === "change")} />
-      <Additions additions={sample.filter((it) => it.kind === "addition")} />
-      {sample.length < entries.length && (
-        <p class="soft small">
-          {sample.length} of {entries.length.toLocaleString("en")} are shown
-        </p>
-      )}
+      <Changes changes={entries.filter((it) => it.kind === "change")} />
+      <Additions additions={entries.filter((it) => it.kind === "addition")} />
     </>
   );
 }
@@ -223,8 +234,9 @@ function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
 
 function Additions({ additions }: { additions: Addition[] }): JSX.Element | null {
   if (additions.length === 0) return null;
+  const sample = previewSample(additions);
   return (
-    <SampleTable title="New animals">
+    <SampleTable title="New animals" words={sampleWords(sample, additions.length)}>
       <thead>
         <tr>
           <th class="number">Line</th>
@@ -232,7 +244,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
         </tr>
       </thead>
       <tbody>
-        {additions.map(({ row, pet }) => (
+        {[...sample.first, ...sample.special].map(({ row, pet }) => (
           <tr key={row.line}>
             <td class="number">{linesOf(row)}</td>
             {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
@@ -245,8 +257,9 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
 
 function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
   if (changes.length === 0) return null;
+  const sample = previewSample(changes);
   return (
-    <SampleTable title="Changes">
+    <SampleTable title="Changes" words={sampleWords(sample, changes.length)}>
       <thead>
         <tr>
           <th class="number">Line</th>
@@ -256,7 +269,7 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
         </tr>
       </thead>
       <tbody>
-        {changes.map(({ row, before, patch }) => (
+        {[...sample.first, ...sample.special].map(({ row, before, patch }) => (
           <tr key={row.line}>
             <td class="number">{linesOf(row)}</td>
             <td class="number">{before.id}</td>
@@ -280,11 +293,17 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
 
 /** A table that scrolls by itself if it has more columns than room. */
 function SampleTable(
-  { title, children }: { title: string; children: ComponentChildren },
+  { title, words, children }: {
+    title: string;
+    /** What the table shows, unless it shows all. */
+    words: string | undefined;
+    children: ComponentChildren;
+  },
 ): JSX.Element {
   return (
     <>
       <h3>{title}</h3>
+      {words !== undefined && <p class="soft small">{words}</p>}
       <div class="import-sample" tabIndex={0} role="region" aria-label={title}>
         <table>{children}</table>
       </div>

@@ -1,12 +1,13 @@
 /** The progress of an import, and its outcome. */
 
 import type { JSX } from "preact";
-import { animals, animalsWere, linesAre, linesWere } from "../parts/count_words.ts";
+import { animals, animalsAre, animalsWere, linesWere } from "../parts/count_words.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import { LineGroup } from "./line_group.tsx";
 import type { Plan } from "./plan.ts";
+import { countLines } from "./row_lines.ts";
 
 const CONTINUE = "To continue, import the same file again within a day";
 
@@ -41,7 +42,7 @@ export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): J
       )}
       <LeftOutLines
         draft={draft}
-        title={`${linesWere(missing.length)} not imported`}
+        title={`${linesWere(countLines(missing))} not imported`}
         leftOut={inOrder}
       />
     </>
@@ -55,7 +56,8 @@ function sentencesOf(state: ImportState, length: number): string[] {
     (added > 0 || changed === 0) && `${animalsWere(added)} added.`,
     changed > 0 && `${animalsWere(changed)} changed.`,
     present.length > 0 && `${animalsWere(present.length)} here already.`,
-    end?.kind !== "done" && `The import was stopped: ${linesAre(rest)} not imported. ${CONTINUE}.`,
+    end?.kind !== "done" &&
+    `The import was stopped: ${animalsAre(rest)} not imported. ${CONTINUE}.`,
   ];
   return sentences.filter((it) => it !== false);
 }

@@ -2,16 +2,18 @@
 
 import { csvLine, withoutMarks } from "../../encoding/csv_line.ts";
 import type { LeftOut } from "./plan.ts";
+import { linesOf } from "./row_lines.ts";
 
 /** The titles of the imported file come first, so that its columns are found again. */
 export function leftOutFile(titles: readonly string[], leftOut: readonly LeftOut[]): string[] {
   // The imported file may have marks already.
   const header = csvLine([...titles.map(withoutMarks), "Line", "Reason"]);
-  const lines = leftOut.map(({ row: { line, text, cells, fault }, fault: reason }) => {
+  const lines = leftOut.map(({ row, fault: reason }) => {
+    const { text, cells, fault } = row;
     // A line with a stray quote has no cells.
     const shown = fault === undefined ? cells : [text];
     const padded = titles.map((_, index) => withoutMarks(shown[index]?.trim() ?? ""));
-    return csvLine([...padded, line, reason]);
+    return csvLine([...padded, linesOf(row), reason]);
   });
   return [header, ...lines];
 }

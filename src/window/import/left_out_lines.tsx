@@ -9,6 +9,7 @@ import type { Draft } from "./draft.ts";
 import { leftOutFile } from "./left_out_file.ts";
 import { LineGroup } from "./line_group.tsx";
 import type { LeftOut } from "./plan.ts";
+import { countLines } from "./row_lines.ts";
 
 const CAUSES_SHOWN = 20;
 
@@ -25,7 +26,7 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
   const causes = useMemo(() => causesOf(leftOut), [leftOut]);
   if (leftOut.length === 0) return null;
   const names = causes.flatMap(([{ newCategory }]) => newCategory ?? []);
-  const more = causes.slice(CAUSES_SHOWN).flat().length;
+  const more = countLines(causes.slice(CAUSES_SHOWN).flat());
   return (
     <div role="group" aria-label={title}>
       <div class="import-head">
@@ -46,7 +47,9 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
       <p>
         <button type="button" class="link" onClick={() => save(draft, leftOut)}>
           Download{" "}
-          {leftOut.length === 1 ? "this line with its reason" : "these lines with their reasons"}
+          {countLines(leftOut) === 1
+            ? "this line with its reason"
+            : "these lines with their reasons"}
         </button>
       </p>
     </div>

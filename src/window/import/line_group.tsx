@@ -3,8 +3,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { lines } from "../parts/count_words.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
+import { countLines, linesOf } from "./row_lines.ts";
 
-const LINES_SHOWN = 10;
+const ROWS_SHOWN = 10;
 const CHARACTERS_SHOWN = 300;
 
 interface LineGroupProps {
@@ -16,8 +17,8 @@ interface LineGroupProps {
 }
 
 export function LineGroup({ words, group, children }: LineGroupProps): JSX.Element {
-  const more = group.length - LINES_SHOWN;
-  const place = group.length === 1 ? placeOf(group[0].row) : lines(group.length);
+  const more = countLines(group.slice(ROWS_SHOWN));
+  const place = group.length === 1 ? placeOf(group[0].row) : lines(countLines(group));
   return (
     <div class="import-group">
       <details>
@@ -27,7 +28,7 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
           </span>
         </summary>
         <ol>
-          {group.slice(0, LINES_SHOWN).map(({ row }) => (
+          {group.slice(0, ROWS_SHOWN).map(({ row }) => (
             <li key={row.line}>
               <span class="soft">{placeOf(row)}</span>
               <code translate={false}>{shortened(row.text)}</code>
@@ -39,11 +40,6 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
       {children}
     </div>
   );
-}
-
-/** The numbers of the lines of a row. */
-export function linesOf({ line, lastLine }: CsvRow): string {
-  return line === lastLine ? String(line) : `${line}–${lastLine}`;
 }
 
 function placeOf(row: CsvRow): string {

@@ -138,10 +138,12 @@ function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
 }
 
 function faultOfRow(
-  { fault, cells, line, lastLine }: CsvRow,
+  { fault, openQuoteLine, cells, line, lastLine }: CsvRow,
   width: number,
 ): string | undefined {
-  if (fault !== undefined) return `The line ${fault}`;
+  if (fault !== undefined) {
+    return `${openQuoteLine === undefined ? "The line" : `Line ${openQuoteLine}`} ${fault}`;
+  }
   const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
   if (hasMore) return "The line has more cells than the first line";
   // A stray quote may have made one row of several. Spreadsheets leave out only empty cells at the end.

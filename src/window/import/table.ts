@@ -26,7 +26,7 @@ export function readTable(bytes: Uint8Array, encoding?: string): Table {
   if (first === undefined) throw new Error("The file is empty");
   if (first.fault !== undefined) {
     const [text] = first.text.split(/[\r\n]/, 1);
-    throw new Error(`Line ${first.line} ${first.fault}: ${text}`);
+    throw new Error(`Line ${first.openQuoteLine ?? first.line} ${first.fault}: ${text}`);
   }
   const titles = first.cells.map((cell) => cell.trim());
   const checked = rows.map((row) => withEncodingFault(row, decoded));

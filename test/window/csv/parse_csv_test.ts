@@ -10,7 +10,8 @@ const rowsOf = (text: string) =>
     { line, lastLine, cells, fault },
   ) => [line, lastLine, fault ?? cells]);
 
-const OPEN = "has a quote that is never closed";
+const OPEN =
+  "has a quote that is open to the end of the file. Close or delete it, and choose the file again";
 const MORE = "has text after a closing quote";
 
 Deno.test("parseCsv() reads quotes, line breaks and byte order marks as RFC 4180 and spreadsheets write them", () => {
@@ -96,9 +97,18 @@ Deno.test("parseCsv() makes no cells of a row whose quotes are not sound, and na
     ['a,b\n"z"z,1\n\nlast,2\n', [[2, 2, MORE], [4, 4, ["last", "2"]]]],
     ['a,b\nBo,"x" y,1\nlast,2\n', [[2, 2, MORE], [3, 3, ["last", "2"]]]],
     ['a,b\n"x\ny" z,"1\n2"\nlast,2\n', [[2, 4, MORE], [5, 5, ["last", "2"]]]],
-    ['a,b\n"x"y,"1\n2', [[2, 3, MORE]]],
+    ['a,b\n"x"y,"1\n2', [[2, 3, OPEN]]],
   ];
   for (const [text, rows] of cases) assertEquals(rowsOf(text), rows, text);
+});
+
+Deno.test("parseCsv() names the line whose quote is open to the end", () => {
+  const cases: [string, number][] = [
+    ['a,b\nOk,1\n"Rex,7\nMia,8\n', 3],
+    ['a,b\n"x\ny","1\n2\n', 3],
+    ['a\tb\r\n"x"y\t"1\r\n2\t\n', 2],
+  ];
+  for (const [text, line] of cases) assertEquals(parseCsv(text).at(-1)?.openQuoteLine, line, text);
 });
 
 Deno.test("parseCsv() accounts for every line, wherever a quote is inserted or lost", () => {

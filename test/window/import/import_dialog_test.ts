@@ -173,6 +173,51 @@ testInBrowser(
 );
 
 testInBrowser(
+  "an import counts all lines that an open quote leaves out, and says how to correct it",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const names = Array.from({ length: 21 }, (_, index) => `Mäuschen ${index};7;sold`);
+    const first = ["Name;Kategorie;Status", "Bello;7;sold", ";7;", ";8;"];
+    await choose(page, [...first, '"Offen;7;available', ...names].join("\n"));
+    await dialog.getByText("1 animal to add, 24 lines left out").waitFor();
+    const leftOut = dialog.getByRole("group", { name: "24 lines are left out" });
+    await expectSoon(() => leftOut.locator("summary").allInnerTexts(), [
+      "Lines 5–26: Line 5 has a quote that is open to the end of the file. Close or delete it, and choose the file again",
+      "2 lines: Name is missing",
+    ]);
+  },
+);
+
+testInBrowser(
+  "the preview of an import shows the first lines, and breaks no word on a narrow page",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`, { width: 390 });
+    const dialog = page.getByRole("dialog");
+    const names = Array.from({ length: 34 }, (_, index) => `M\u00e4uschen ${index};7;available`);
+    await service.nameCategory(7n, "Meerschweinchen");
+    await choose(page, ["Name;Kategorie;Status", ...names].join("\n"));
+    await dialog.getByText("The first 15 of 34, then 5 of the others with accents or line breaks")
+      .waitFor();
+    const rows = dialog.getByRole("table").getByRole("row");
+    await expectSoon(() => rows.count(), 21);
+    assertEquals((await rows.nth(15).innerText()).split("\t").slice(0, 2), [
+      "16",
+      "M\u00e4uschen 14",
+    ]);
+    // A word that is broken has a line of its own.
+    const word = rows.nth(15).getByText("M\u00e4uschen 14");
+    const widths = await word.evaluate((it: Page) => {
+      const range = it.ownerDocument.createRange();
+      range.setStart(it.firstChild, 0);
+      range.setEnd(it.firstChild, "M\u00e4uschen".length);
+      return range.getClientRects().length;
+    });
+    assertEquals(widths, 1);
+  },
+);
+
+testInBrowser(
   "an import reads cells with line breaks and with what nobody sees, and names numbers that a spreadsheet has rounded",
   async ({ service, open }) => {
     const large = 9_007_199_254_740_993n;
@@ -319,6 +364,7 @@ testInBrowser(
     await choose(page, "animal_id,kind_no,called,state\nA1,3,*MOCHI,sold\nA2,4,,\nA3,5,Tom,\n");
     await dialog.getByText("Choose the column of Name and Category").waitFor();
     assertEquals(await button(dialog, /^Import/).count(), 0);
+    await expectFocus(dialog.getByRole("combobox", { name: "Name" }));
     await pickFrom(dialog, "Name", "called");
     await dialog.getByText("Choose the column of Category").waitFor();
     await pickFrom(dialog, "Category", "kind_no");
@@ -328,6 +374,15 @@ testInBrowser(
     await dialog.getByText("2 animals were added.").waitFor();
     const names = (await petsOf(service)).map(([name]) => name);
     assertEquals(names.sort(), ["*MOCHI", "Tom"]);
+    await press(dialog, "Done");
+    await choose(page, bytesOf("Name;kind\nJ\xfcrgen;3\n"));
+    await expectFocus(dialog.getByRole("combobox", { name: "Category" }));
+    // There are no letters below yet.
+    assertEquals(await dialog.getByText(/look wrong/).count(), 0);
+    await pickFrom(dialog, "Category", "kind");
+    await dialog.getByText("If letters below look wrong").waitFor();
+    await choose(page, bytesOf("Name;Gr\xf6\xdfe\nJ\xfcrgen;3\n"));
+    await dialog.getByText("If titles of columns look wrong").waitFor();
   },
 );
 
@@ -476,7 +531,7 @@ testInBrowser(
     await until(() => assertGreater(active, 3));
     await page.keyboard.press("Escape");
     gate.resolve();
-    await dialog.getByText(`The import was stopped: ${500 - WORKERS} lines are not imported`)
+    await dialog.getByText(`The import was stopped: ${500 - WORKERS} animals are not imported`)
       .waitFor();
     assertEquals((await service.listIds("limit=100")).length, WORKERS);
     assertLess(most, WORKERS + 1);
@@ -492,7 +547,7 @@ testInBrowser(
     await choose(page, "name,category\n" + "Mia,7\n".repeat(20));
     await press(dialog, "Import 20 animals");
     await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
-    await dialog.getByText("The import was stopped: 20 lines are not imported").waitFor();
+    await dialog.getByText("The import was stopped: 20 animals are not imported").waitFor();
   },
 );
 

@@ -16,6 +16,9 @@ import {
 } from "../../../src/window/import/plan.ts";
 import { readTable } from "../../../src/window/import/table.ts";
 
+const OPEN_QUOTE =
+  "has a quote that is open to the end of the file. Close or delete it, and choose the file again";
+
 const utf8 = (text: string) => new TextEncoder().encode(text);
 /** A file whose characters are bytes. */
 const bytesOf = (text: string) => Uint8Array.from(text, (it) => it.charCodeAt(0));
@@ -104,7 +107,7 @@ Deno.test("planAdditions() adds no animal of lines that a stray quote may have j
   assertEquals(addedBy(plan), [["Rex", 7n], ["Zoe", 7n]]);
   assertEquals(leftOutBy(plan), [
     [3, '"Mia,8,\nTom,9",7', "The line has fewer cells than the first line"],
-    [6, '"Max,7,\nBo,8,', "The line has a quote that is never closed"],
+    [6, '"Max,7,\nBo,8,', `Line 6 ${OPEN_QUOTE}`],
   ]);
 });
 
@@ -182,7 +185,7 @@ Deno.test("readTable() refuses a file without a row, and one whose first line ha
   assertThrows(
     () => tableOf('name,"category\nRex,7\n'),
     Error,
-    'Line 1 has a quote that is never closed: name,"category',
+    `Line 1 ${OPEN_QUOTE}: name,"category`,
   );
 });
 
@@ -192,7 +195,10 @@ Deno.test("guessColumns() finds titles in other cases, with other characters and
     ["Animal name;animal-category;PetStatus", { name: 0, categoryId: 1, status: 2 }],
     ["animal_name;Name;CATEGORY", { name: 1, categoryId: 2 }],
     ["animal_id;Availability;Category no.", { status: 1, categoryId: 2 }],
-    ["Art;Nombre;statuses", {}],
+    ["Art;Number;statuses", {}],
+    ["Tiername;Kategorie;Verf\u00fcgbarkeit", { name: 0, categoryId: 1, status: 2 }],
+    ["Nombre;Nom;Cate\u0301gorie;\u00c9tat", { name: 1, categoryId: 2, status: 3 }],
+    ["Nombre;Categor\u00eda;Estado", { name: 0, categoryId: 1, status: 2 }],
   ];
   for (const [titles, columns] of cases) assertEquals(guessColumns(titles.split(";")), columns);
   assertEquals(missingColumns({ status: 1 }), ["Name", "Category"]);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { guessColumns } from "../../../src/window/import/columns.ts";
 import { planAdditions } from "../../../src/window/import/plan.ts";
-import { previewSample } from "../../../src/window/import/preview_sample.ts";
+import { previewSample, sampleWords } from "../../../src/window/import/preview_sample.ts";
 import { readTable } from "../../../src/window/import/table.ts";
 
 Deno.test("previewSample() has the first lines, and some that show whether the encoding and the quotes are right", () => {
@@ -12,6 +12,14 @@ Deno.test("previewSample() has the first lines, and some that show whether the e
   const text = ["name,category", ...names.map((name) => `${name},7`)].join("\n");
   const table = readTable(new TextEncoder().encode(text));
   const { entries } = planAdditions(table, guessColumns(table.titles));
-  const indices = previewSample(entries).map((entry) => entries.indexOf(entry));
-  assertEquals(indices, [0, 1, 2, 3, 4, 20, 22, 25, 26, 27, 28, 29, 30, 31, 32]);
+  const sample = previewSample(entries);
+  assertEquals(sample.first, entries.slice(0, 15));
+  const special = sample.special.map((entry) => entries.indexOf(entry));
+  assertEquals(special, [20, 22, 25, 26, 27]);
+  assertEquals(
+    sampleWords(sample, 40),
+    "The first 15 of 40, then 5 of the others with accents or line breaks",
+  );
+  assertEquals(sampleWords(previewSample(entries.slice(0, 16)), 16), "The first 15 of 16");
+  assertEquals(sampleWords(previewSample(entries.slice(0, 15)), 15), undefined);
 });
