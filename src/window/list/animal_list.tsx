@@ -24,7 +24,7 @@ import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
 import { afterDraw, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { belongsToInputMethod, latinKey } from "../parts/keys.ts";
-import { isPrinting, MissingOnPaper, usePrinting } from "./print_list.tsx";
+import { MissingOnPaper, PaperList, usePrinting } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
   clearSelection,
@@ -78,6 +78,7 @@ export function AnimalList(): JSX.Element {
       class={isStale.value ? "stale" : ""}
       style={{ "--fields": FIELDS_BESIDE_NAME.length }}
     >
+      <PaperList />
       {rowIds.value.length > 0 && <Grid />}
       <MissingOnPaper />
       <Rest />
@@ -142,7 +143,7 @@ function Grid(): JSX.Element {
   const drawn: JSX.Element[] = [];
   for (const [row, id] of ids.entries()) {
     const isNear = row >= first && row <= last;
-    const isDrawn = isPrinting.value || isNear || row === activeRow;
+    const isDrawn = isNear || row === activeRow;
     if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
   }
   return (

@@ -1,15 +1,23 @@
-/** The list on paper: Ctrl+P first loads the rest of it. Other ways to print cannot wait, so the paper says what is missing. */
+/**
+ * The list on paper, a plain table: Ctrl+P first loads the rest of it. Other ways to print cannot wait, so the paper says
+ * what is missing. The rows of the screen would take minutes and gigabytes for ten thousand animals.
+ */
 
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasMore, loadedCount, loadRest } from "../data/animals.ts";
+import { viewOf } from "../animal/field_views.tsx";
+import { hasMore, loadedCount, loadRest, petOf, rowIds, wanted } from "../data/animals.ts";
+import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
+import { isFiltered } from "../data/filter.ts";
+import { serviceTime } from "../parts/clock.ts";
 import { animals } from "../parts/count_words.ts";
 import { latinKey } from "../parts/keys.ts";
 import { showToast } from "../parts/messages.tsx";
+import { Name } from "../parts/name.tsx";
+import { FilterWords } from "./filter_words.tsx";
 
-/** Paper has all rows. */
-export const isPrinting = signal(false);
+const isPrinting = signal(false);
 
 export function usePrinting(): void {
   useEffect(() => {
@@ -31,6 +39,51 @@ async function onPrintKey(event: KeyboardEvent): Promise<void> {
   event.preventDefault();
   showToast("The whole list is loaded, and then printed");
   if (await loadRest(() => true)) print();
+}
+
+/** All loaded animals, while the browser prints. */
+export function PaperList(): JSX.Element | null {
+  if (!isPrinting.value) return null;
+  const filter = wanted.value;
+  return (
+    <table class="paper">
+      <caption>
+        Animals{isFiltered(filter) && (
+          <>
+            <FilterWords filter={filter} />
+          </>
+        )}, {printedDate()}
+      </caption>
+      <thead>
+        <tr>
+          <th>Name</th>
+          {FIELDS_BESIDE_NAME.map(({ name, label }) => <th key={name}>{label}</th>)}
+          <th class="number">Id</th>
+        </tr>
+      </thead>
+      <tbody>{rowIds.value.map((id) => <PaperRow key={id} id={id} />)}</tbody>
+    </table>
+  );
+}
+
+function PaperRow({ id }: { id: number }): JSX.Element | null {
+  const pet = petOf(id);
+  if (pet === undefined) return null;
+  return (
+    <tr>
+      <td>
+        <Name of={pet.name} />
+      </td>
+      {FIELDS_BESIDE_NAME.map((field) => (
+        <td key={field.name}>{viewOf(field).show(pet[field.name])}</td>
+      ))}
+      <td class="number">{id}</td>
+    </tr>
+  );
+}
+
+function printedDate(): string {
+  return new Date(serviceTime()).toLocaleDateString("en-GB", { dateStyle: "long" });
 }
 
 export function MissingOnPaper(): JSX.Element | null {
