@@ -1,11 +1,13 @@
 /** The way back from a mistake: Undo in the message about what was done. */
 
 import { assert, assertEquals } from "@std/assert";
-import { testInBrowser } from "../support/chromium.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
+  expectFocus,
   fill,
+  linkOf,
   pickStatus,
   press,
   row,
@@ -63,6 +65,38 @@ testInBrowser(
     await expectSoon(() => statusText(page, "Rex"), "Sold");
     await toast(page, words).getByRole("link", { name: "Rex" }).click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
+  },
+);
+
+testInBrowser(
+  "after Undo, the focus is on the row that came back or was changed",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia", "Zoe"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await pickStatus(page, "Rex", "Sold");
+    await press(toast(page, "Rex was sold"), "Undo");
+    await expectFocus(linkOf(page, "Rex"));
+    // The list is empty meanwhile.
+    await page.getByRole("searchbox").fill("mia");
+    await row(page, "Zoe").waitFor({ state: "hidden" });
+    await button(page, "Remove Mia").focus();
+    await page.keyboard.press("Enter");
+    await button(toast(page, "Mia was removed"), "Undo").focus();
+    await page.keyboard.press("Enter");
+    await expectFocus(linkOf(page, "Mia"));
+    await press(page, "Remove Mia");
+    await toast(page, "Mia was removed").waitFor();
+    await page.keyboard.press("Control+z");
+    await expectFocus(linkOf(page, "Mia"));
+    // Who types meanwhile is not disturbed.
+    await press(page, "Remove Mia");
+    const message = toast(page, "Mia was removed");
+    await message.waitFor();
+    await page.getByRole("searchbox").fill("mi");
+    await button(message, "Undo").evaluate((it: Page) => it.click());
+    await row(page, "Mia").waitFor();
+    await toast(page, "Undone: Mia is back").waitFor();
+    await expectFocus(page.getByRole("searchbox"));
   },
 );
 

@@ -3,10 +3,12 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
+import { refreshAnimals } from "../data/animals.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
+import { afterDraw, showWithFocus } from "../parts/focus.ts";
 import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
 import { showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
@@ -122,15 +124,22 @@ export async function undo(done: readonly Written[]): Promise<void> {
   const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
   const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
-  const [added] = outcomes.done;
+  const [first] = outcomes.done;
   const isPageOfRemoved = done.length === 1 && done[0].before.id === animalId.value;
   // The animal has another page after its removal is undone.
-  if (wasRemoved && isPageOfRemoved && added !== undefined) showOtherAnimal(added.before.id);
+  if (wasRemoved && isPageOfRemoved && first !== undefined) showOtherAnimal(first.before.id);
   report(outcomes, {
     failed: wasRemoved ? "not added again" : "not changed back",
     words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
     mayUndo: false,
   });
+  if (first !== undefined) await focusRow(first.before.id);
+}
+
+/** Puts the focus on the row of an animal if the list shows it. */
+async function focusRow(id: number): Promise<void> {
+  await refreshAnimals([id]);
+  afterDraw(() => showWithFocus(document.querySelector(`[data-id="${id}"] a`)));
 }
 
 interface UndoneProps {

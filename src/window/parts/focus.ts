@@ -15,10 +15,20 @@ export function afterPress(action: () => void): void {
 export function restoreFocus(): void {
   // The browser first returns the focus to the control that opened a dialog.
   afterDraw(() => {
-    const isLost = document.activeElement === null || document.activeElement === document.body;
-    if (!isLost) return;
+    if (!isFocusLost()) return;
     // The row of the list comes after its tab.
     const homes = document.querySelectorAll<HTMLElement>("[data-home]");
     [...homes].at(-1)?.focus({ preventScroll: true });
   });
+}
+
+/** Puts the focus on what the reader has just done, unless the reader has gone to something else. */
+export function showWithFocus(target: HTMLElement | null): void {
+  const isAtHome = document.activeElement?.matches("[data-home]");
+  if (isFocusLost() || isAtHome) target?.focus();
+  restoreFocus();
+}
+
+function isFocusLost(): boolean {
+  return document.activeElement === null || document.activeElement === document.body;
 }
