@@ -1,6 +1,7 @@
 /** The page: its header, its parts and its messages. */
 
 import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivityPage } from "./activity/activity_page.tsx";
 import { wanted } from "./data/animals.ts";
 import { AnimalList } from "./list/animal_list.tsx";
@@ -84,23 +85,44 @@ async function askToSignOut(): Promise<void> {
   if (isSure) signOut();
 }
 
-/** A dot, which turns amber and gets words while the service does not respond. */
+/** A dot, which turns amber while the service does not respond, and gets words if it has not. */
 function Connection(): JSX.Element {
-  if (connectionProblem.value === "") {
+  const words = useRef<HTMLParagraphElement>(null);
+  const problem = connectionProblem.value;
+  const waiting = changing.value.size + adding.value;
+  const isAway = problem !== undefined && problem !== "";
+  useRowsKept(words, isAway, waiting);
+  if (!isAway) {
+    const state = problem === undefined ? "Connecting …" : "Connected";
     return (
-      <p class="connection" role="status" title="Connected">
-        <span class="unseen">Connected</span>
+      <p
+        ref={words}
+        class={problem === undefined ? "connection connecting" : "connection"}
+        role="status"
+        title={state}
+      >
+        <span class="unseen">{state}</span>
       </p>
     );
   }
-  const waiting = changing.value.size + adding.value;
   const changes = waiting === 1 ? "1 change waits" : `${waiting} changes wait`;
   return (
-    <p class="connection away" role="status">
-      {connectionProblem.value ?? "Connecting …"}
+    <p ref={words} class="connection away" role="status">
+      {problem}
       {waiting > 0 && ` ${changes} to be saved.`}
     </p>
   );
+}
+
+/** The words may make the header higher. If it is not on the screen, what is there keeps its place. */
+function useRowsKept(words: { current: HTMLElement | null }, ...causes: unknown[]): void {
+  const before = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    const height = words.current!.closest("header")!.getBoundingClientRect().height;
+    const more = height - (before.current ?? height);
+    before.current = height;
+    if (scrollY >= height) scrollBy(0, more);
+  }, causes);
 }
 
 function Store(): JSX.Element {

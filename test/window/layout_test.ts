@@ -3,7 +3,16 @@
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, linkOf, pickStatus, press, row, tab, toast } from "../support/window_controls.ts";
+import {
+  button,
+  enterKey,
+  linkOf,
+  pickStatus,
+  press,
+  row,
+  tab,
+  toast,
+} from "../support/window_controls.ts";
 
 const box = (target: Page) => target.boundingBox();
 
@@ -120,13 +129,87 @@ testInBrowser(
   },
 );
 
-testInBrowser("the sign-in fits the screen", async ({ open }) => {
-  for (const width of [390, 1280]) {
+testInBrowser("a short page does not scroll", async ({ service, open }) => {
+  await service.nameCategory(7n, "Dogs");
+  for (const width of [320, 390, 1280]) {
     const page = await open("/window", { width });
+    const check = (what: string) =>
+      expectSoon(() => page.evaluate("document.documentElement.scrollHeight"), 844, what);
     await page.getByLabel("Access key").waitFor();
-    await expectSoon(() => page.evaluate("document.documentElement.scrollHeight"), 844);
+    await check(`sign-in at ${width}`);
+    await enterKey(page, service.token);
+    await page.getByText("No animals yet").waitFor();
+    await check(`empty store at ${width}`);
+    const { id } = await (await service.add({ name: "Rex", categoryId: 7 })).json();
+    await row(page, "Rex").waitFor();
+    await check(`list at ${width}`);
+    await page.getByRole("link", { name: "Categories" }).click();
+    await page.getByRole("link", { name: "Dogs" }).waitFor();
+    await check(`categories at ${width}`);
+    await page.getByRole("link", { name: "All animals" }).click();
+    await linkOf(page, "Rex").click();
+    await page.locator(".history li").first().waitFor();
+    await check(`animal at ${width}`);
+    await page.context().close();
+    await service.remove(id);
   }
 });
+
+/** How many lines the text has, and whether a line ends within a word. It runs in the page. */
+const linesOf = (it: Page) => {
+  const { document } = globalThis as Page;
+  const text = document.createTreeWalker(it, 4);
+  const tops: number[] = [];
+  let isBroken = false;
+  while (text.nextNode()) {
+    for (const { index, 0: word } of text.currentNode.data.matchAll(/\S+/g)) {
+      const range = document.createRange();
+      range.setStart(text.currentNode, index);
+      range.setEnd(text.currentNode, index + word.length);
+      const boxes = [...range.getClientRects()];
+      isBroken ||= boxes.length > 1;
+      tops.push(Math.round(boxes[0].top));
+    }
+  }
+  return { lines: new Set(tops).size, isBroken };
+};
+
+testInBrowser(
+  "on a phone, a lost connection has a line of its own below the header",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    for (const width of [320, 390]) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const header = page.locator("header");
+      await header.getByText("Connected").waitFor();
+      await page.evaluate("scrollTo(0, 400)");
+      const place = await box(row(page, "Pet 20"));
+      await page.context().setOffline(true);
+      await pickStatus(page, "Pet 20", "Sold");
+      await header.getByText(/^Connection lost.* 1 change waits/).waitFor();
+      const isKept = async () => Math.abs((await box(row(page, "Pet 20"))).y - place.y) < 1;
+      await expectSoon(isKept, true, `${width}`);
+      await page.evaluate("scrollTo(0, 0)");
+      await pickStatus(page, "Pet 30", "Sold");
+      const message = header.getByText(
+        "Connection lost. Trying again … 2 changes wait to be saved.",
+      );
+      await message.waitFor();
+      const { lines, isBroken } = await message.evaluate(linesOf);
+      assertEquals(isBroken, false, `${width}`);
+      assertLess(lines, 3, `${width}`);
+      const controls = await box(header.getByRole("link", { name: "Activity" }));
+      const { x, y, height } = await box(message);
+      assertLess(x, 25, `${width}`);
+      assertLess(controls.y + controls.height, y + 1, `${width}`);
+      assertLess((await box(header)).height, 100, `${width}`);
+      assertLess(y + height, (await box(page.getByRole("tablist"))).y + 1, `${width}`);
+      await page.context().setOffline(false);
+      await header.getByText("Connected").waitFor();
+      await page.context().close();
+    }
+  },
+);
 
 testInBrowser(
   "a phone shows all tabs, with large text the one that is chosen",
