@@ -138,6 +138,51 @@ testInBrowser("the window asks in a conflict", async ({ service, network, open }
   await row(page, "Max").waitFor();
 });
 
+testInBrowser(
+  "a form says at once that somebody else has changed its animal, and shows what is new",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const notice = dialog.getByText("Somebody else changed this animal");
+    const name = dialog.getByLabel("Name");
+    await press(page, "Edit Rex");
+    await name.fill("My Rex");
+    await service.change(1, { name: "Zoe", status: "sold" });
+    await notice.filter({ hasText: "It is now Zoe, category 7, sold" }).waitFor();
+    // Who types is not disturbed, and what nobody has typed is as it is now.
+    await expectFocus(name);
+    await expectSoon(() => name.inputValue(), "My Rex");
+    await expectSoon(() => dialog.getByLabel("Status").inputValue(), "sold");
+    // They take it back.
+    await service.change(1, { name: "Rex", status: "available" });
+    await notice.waitFor({ state: "hidden" });
+    await service.change(1, { status: "pending" });
+    await notice.filter({ hasText: "It is now Rex, category 7, pending" }).waitFor();
+    // Nobody overwrites it by an Enter that comes just after it.
+    await page.keyboard.press("Enter");
+    await expectFocus(button(dialog, "Cancel"));
+    await press(dialog, "Change anyway");
+    await row(page, "My Rex").waitFor();
+    const pet = async () => await (await service.send("/v1/pets/1")).json();
+    await expectSoon(pet, { id: 1, name: "My Rex", categoryId: 7, status: "pending" });
+    // The reader's own change is no news.
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.method === "PATCH") await gate.promise;
+      return await service.fetch(request);
+    };
+    await pickStatus(page, "My Rex", "Sold");
+    await press(page, "Edit My Rex");
+    gate.resolve();
+    await expectSoon(() => dialog.getByLabel("Status").inputValue(), "sold");
+    assertEquals(await notice.count(), 0);
+    await name.fill("Max");
+    await press(dialog, "Save");
+    await row(page, "Max").waitFor();
+  },
+);
+
 testInBrowser("the window shows 10,000 animals, and recovers from a kill", async ({ open }) => {
   await using temp = await TempStore.make();
   await using processes = new AsyncDisposableStack();

@@ -2,10 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
-import { isRemoved } from "../data/animals.ts";
+import { isRemoved, petOf } from "../data/animals.ts";
 import { newIdempotencyKey, ResponseError } from "../data/api.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { faultOfCategoryName, idAboveKnown, isNewCategoryName } from "../data/categories.ts";
@@ -22,7 +22,7 @@ import {
 import { showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import { useUnsaved } from "../data/unsaved.ts";
-import { addAnimal, type Written } from "../data/write_animal.ts";
+import { addAnimal, changing, isSamePet, type Written } from "../data/write_animal.ts";
 import { addUnusedCategory } from "../data/write_category.ts";
 
 /** The response to the first try was lost, and then the reader changed the form. */
@@ -64,8 +64,11 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
   const [newName, setNewName] = useState<string | undefined>(undefined);
   const [faults, setFaults] = useState<Faults>({});
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  /** The animal as somebody else has made it meanwhile, if the reader was told. */
-  const [theirs, setTheirs] = useState<Pet | undefined>(undefined);
+  /** The animal that a change may replace: as somebody else has made it, if the reader was asked. */
+  const [agreed, setAgreed] = useState<Pet | undefined>(shown);
+  /** The animal as the fields have it in which nobody has typed. */
+  const [latest, setLatest] = useState<Pet | undefined>(shown);
+  const [isAsked, setIsAsked] = useState(false);
   const [isSaving, setIsSaving] = useState(false);
   const isLeft = useSignal(false);
   /** The name of the animal before this one. The form says that it was added, because it covers the messages of the page. */
@@ -77,8 +80,20 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
   const isGone = shown !== undefined && isRemoved(shown.id);
   /** An animal that was removed meanwhile can be added again. */
   const isAddition = shown === undefined || isGone;
-  const isTyped = EDITABLE_FIELDS.some(({ name }) => (texts[name] ?? "") !== (given[name] ?? ""));
+  const isTyped = Object.keys(typedTexts(texts, given)).length > 0;
   useUnsaved(isTyped || isSaving);
+  const known = shown && petOf(shown.id);
+  const isOwnChange = shown !== undefined && changing.value.has(shown.id);
+  useLayoutEffect(() => {
+    // While the form is saving, the animal may already be as it makes it.
+    if (isSaving || known === undefined || known === latest) return;
+    const theirTexts = textsOf(known);
+    setLatest(known);
+    setGiven(theirTexts);
+    setTexts({ ...theirTexts, ...typedTexts(texts, given) });
+    // The reader knows what another control of the page does.
+    if (isOwnChange) setAgreed(known);
+  }, [known, isSaving]);
 
   const showFaults = (found: Faults) => {
     setFaults(found);
@@ -98,7 +113,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
     const complete = isNewCategory ? { ...texts, categoryId: String(idAboveKnown()) } : texts;
     const prepared = isAddition
       ? additionOf(complete, headers.current)
-      : changeOfTexts(shown, complete, theirs);
+      : changeOfTexts({ latest: latest!, agreed: agreed! }, complete);
     const fault = isNewCategory ? faultOfCategoryName(newName!) : undefined;
     if (fault === undefined) return prepared;
     const others = prepared.isSound ? {} : prepared.faults;
@@ -107,8 +122,10 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
   const send = async (sendPrepared: Send, isLast: boolean) => {
     const category = isNewCategory ? { categoryId: await addUnusedCategory(newName!) } : undefined;
     const { kind, after } = await sendPrepared(category);
-    if (kind === "conflict") setTheirs(after);
-    else if (isLast || isLeft.value) close();
+    if (kind === "conflict") {
+      setAgreed(after ?? agreed);
+      setIsAsked(true);
+    } else if (isLast || isLeft.value) close();
     else beginNext();
   };
   const save = async (isLast: boolean) => {
@@ -145,7 +162,8 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
     );
     if (isSure) close();
   };
-  const words = wordsOf({ shown, isGone, theirs });
+  const isOther = isAsked || latest !== undefined && !isSamePet(latest, agreed!);
+  const words = wordsOf({ shown, isGone, isAsked, theirs: isOther ? latest : undefined });
   const [firstFault] = Object.values(faults);
   return (
     <Dialog
@@ -158,7 +176,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
       yes={words.yes}
       busy={isSaving ? "Saving …" : undefined}
       background={{ subject: <Name of={texts.name ?? ""} />, isLeft }}
-      isDangerous={!isAddition && theirs !== undefined}
+      isDangerous={!isAddition && isAsked}
       fault={problem ?? words.fault ?? (isLeft.value && firstFault)}
       onYes={() => save(true)}
       further={shown === undefined
@@ -195,11 +213,16 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
 interface Situation {
   shown: Pet | undefined;
   isGone: boolean;
+  /** Whether somebody else's change has stopped a save. */
+  isAsked: boolean;
+  /** The animal as somebody else has made it meanwhile. */
   theirs: Pet | undefined;
 }
 
 /** The button that saves, and what somebody else has done meanwhile. */
-function wordsOf({ shown, isGone, theirs }: Situation): { yes: string; fault?: JSX.Element } {
+function wordsOf(
+  { shown, isGone, isAsked, theirs }: Situation,
+): { yes: string; fault?: JSX.Element } {
   if (shown === undefined) return { yes: "Add" };
   if (isGone) {
     return {
@@ -214,7 +237,7 @@ function wordsOf({ shown, isGone, theirs }: Situation): { yes: string; fault?: J
   }
   if (theirs === undefined) return { yes: "Save" };
   return {
-    yes: "Change anyway",
+    yes: isAsked ? "Change anyway" : "Save",
     fault: (
       <>
         Somebody else changed this animal. <ItIsNow pet={theirs} />
@@ -238,12 +261,25 @@ function additionOf(texts: Texts, headers: Record<string, string>): Prepared {
   return { isSound: true, send };
 }
 
-function changeOfTexts(shown: Pet, texts: Texts, theirs: Pet | undefined): Prepared {
-  const parsed = parseChange(shown, texts);
+/** The texts that somebody has typed, or has chosen. */
+function typedTexts(texts: Texts, given: Texts): Texts {
+  const typed = EDITABLE_FIELDS.filter(({ name }) => (texts[name] ?? "") !== (given[name] ?? ""));
+  return Object.fromEntries(typed.map(({ name }) => [name, texts[name]]));
+}
+
+interface Bases {
+  /** The texts are a change of this animal. */
+  latest: Pet;
+  /** The change is sent only if the animal is like this. */
+  agreed: Pet;
+}
+
+function changeOfTexts({ latest, agreed }: Bases, texts: Texts): Prepared {
+  const parsed = parseChange(latest, texts);
   if (!parsed.isSound) return parsed;
   const { patch } = parsed;
   if (Object.keys(patch).length === 0) return { isSound: true };
-  const send: Send = (category) => changeAnimal(theirs ?? shown, { ...patch, ...category });
+  const send: Send = (category) => changeAnimal(agreed, { ...patch, ...category });
   return { isSound: true, send };
 }
 
