@@ -120,6 +120,32 @@ testInBrowser(
 );
 
 testInBrowser(
+  "a change of an animal that was removed since has no Undo",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await pickStatus(page, "Rex", "Pending");
+    const pending = toast(page, "Rex became pending");
+    // Focused, the message stays.
+    await button(pending, "Undo").focus();
+    await service.remove(1);
+    await button(pending, "Undo").waitFor({ state: "hidden" });
+    await expectFocus(linkOf(page, "Mia"));
+    await page.keyboard.press("Control+z");
+    await toast(page, "Nothing to undo").waitFor();
+    // After the undo of the removal, there is nothing more to undo.
+    await pickStatus(page, "Mia", "Sold");
+    await toast(page, "Mia was sold").waitFor();
+    await press(page, "Remove Mia");
+    await press(toast(page, "Mia was removed"), "Undo");
+    await toast(page, "Undone: Mia is back").waitFor();
+    assertEquals(await toast(page, "Mia was sold").count(), 0);
+    await page.keyboard.press("Control+z");
+    await toast(page, "Nothing to undo").waitFor();
+  },
+);
+
+testInBrowser(
   "Undo is there for 8 seconds, and waits while it is pointed at or focused",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });

@@ -1,7 +1,7 @@
 /** Changes and removals of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
 
 import type { Pet } from "../../../events/pet.ts";
-import { undo } from "./change_animals.tsx";
+import { undoing } from "./change_animals.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
 import { describePet, type Patch } from "../data/fields.ts";
@@ -118,7 +118,7 @@ function showDone(written: Written): void {
     );
     return;
   }
-  showToast(<WhatWasDone done={written} />, () => undo([written]));
+  showToast(<WhatWasDone done={written} />, undoing([written]));
 }
 
 function WhatWasDone({ done: { before, after } }: { done: Written }) {

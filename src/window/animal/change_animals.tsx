@@ -3,14 +3,14 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
-import { refreshAnimals } from "../data/animals.ts";
+import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
 import { afterDraw, showWithFocus } from "../parts/focus.ts";
 import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
-import { showToast } from "../parts/messages.tsx";
+import { showToast, type Undo } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import { animalId, showOtherAnimal } from "../navigation/navigation.ts";
 import {
@@ -118,8 +118,16 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   });
 }
 
-/** Undoes writes to one or several animals. */
-export async function undo(done: readonly Written[]): Promise<void> {
+/** The undo of writes to one or several animals, as long as one of these can be undone. */
+export function undoing(done: readonly Written[]): Undo {
+  return {
+    carryOut: () => undo(done),
+    isPossible: () =>
+      done.some(({ before, after }) => after === undefined || !isRemoved(before.id)),
+  };
+}
+
+async function undo(done: readonly Written[]): Promise<void> {
   // Animals that are added again get new ids in the order of their old ones, except for those that are sent side by side.
   const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
   const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
@@ -238,7 +246,7 @@ interface Report {
 /** A message if all succeeded, else a dialog that says what failed and why. */
 function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
   const { done, failures, notSent } = outcomes;
-  const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
+  const undoDone = mayUndo && done.length > 0 ? undoing(done) : undefined;
   const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `, ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);
@@ -251,7 +259,7 @@ function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): v
       yes={undoDone === undefined ? undefined : "Undo the rest"}
       onYes={() => {
         close();
-        undoDone?.();
+        undoDone?.carryOut();
       }}
       onClose={close}
     >

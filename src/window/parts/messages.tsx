@@ -14,9 +14,16 @@ const TOAST_MS = 4_000;
 /** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
 const UNDO_MS = 8_000;
 
+/** The way back from an action. */
+export interface Undo {
+  carryOut: () => void;
+  /** Whether there still is something that can be undone. A signal may say so. */
+  isPossible: () => boolean;
+}
+
 interface Toast {
   content: ComponentChildren;
-  undo: (() => void) | undefined;
+  undo: Undo | undefined;
 }
 
 /** The successes of the last seconds that can be undone, and the last one. */
@@ -25,8 +32,8 @@ const toasts = signal<readonly Toast[]>([]);
 /** Failures by what they are about, each until somebody closes it, or until the same succeeds. */
 const problems = signal<ReadonlyMap<string, ComponentChildren>>(new Map());
 
-/** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
-export function showToast(content: ComponentChildren, undo?: () => void): void {
+/** Shows the success of an action for some seconds. In this time, the reader can undo it. */
+export function showToast(content: ComponentChildren, undo?: Undo): void {
   const toast = { content, undo };
   toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
   endLater(toast);
@@ -47,7 +54,7 @@ function endToast(toast: Toast): void {
 
 function undo(toast: Toast): void {
   endToast(toast);
-  toast.undo?.();
+  toast.undo?.carryOut();
 }
 
 /** Undoes the last action that can be undone, so that the same key then undoes the one before it. */
@@ -58,7 +65,11 @@ function undoLast(): void {
 }
 
 function lastToUndo(): Toast | undefined {
-  return toasts.value.findLast((it) => it.undo !== undefined);
+  return toasts.value.findLast(mayUndo);
+}
+
+function mayUndo(toast: Toast): boolean {
+  return toast.undo?.isPossible() ?? false;
 }
 
 /** Shows a failure, after the name of its subject if it has one. Without `about`, only the reader closes it. */
@@ -141,19 +152,17 @@ function Toasts(): JSX.Element {
       {[...shown].map((toast, index) => (
         <p key={index} class="toast">
           <span>{toast.content}</span>
-          {toast.undo !== undefined && (
-            <button
-              type="button"
-              title="Undo (Ctrl+Z)"
-              onClick={() => undo(toast)}
-            >
-              Undo
-            </button>
-          )}
+          {mayUndo(toast) && <UndoButton onPress={() => undo(toast)} />}
         </p>
       ))}
     </div>
   );
+}
+
+function UndoButton({ onPress }: { onPress: () => void }): JSX.Element {
+  // It may have the focus when there is nothing more to undo.
+  useLayoutEffect(() => restoreFocus, []);
+  return <button type="button" title="Undo (Ctrl+Z)" onClick={onPress}>Undo</button>;
 }
 
 /** In a field and in a dialog, the key undoes what was typed. */
