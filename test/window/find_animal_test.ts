@@ -132,7 +132,7 @@ testInBrowser(
     await row(page, "Pet 102").waitFor();
     assertEquals(await results.count(), 0);
     await page.getByLabel("Search by name or id").fill("pet");
-    await expectSoon(words, "More than 100 animals sold, with “pet” in the name");
+    await expectSoon(words, "102 animals sold, with “pet” in the name");
     await page.setViewportSize({ width: 360, height: 844 });
     // On a phone, the words after the number get shorter, and not the number.
     await expectSoon(() => results.getByRole("status").evaluate(isCut), false);
@@ -151,6 +151,21 @@ testInBrowser(
     await expectSoon(() => page.getByLabel("Filter by category").inputValue(), "");
     await page.goBack();
     await until(async () => (await words()).startsWith("2 animals sold"));
+  },
+);
+
+testInBrowser(
+  "a search says how many animals it finds, or how many it has loaded",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 350; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    const page = await open(`/window?name=pet+1#key=${service.token}`);
+    const count = () => page.locator(".results").getByRole("status").innerText();
+    await expectSoon(count, "111 animals");
+    await page.getByLabel("Search by name or id").fill("pet");
+    // It has the 300 newest ones, and 11 older ones of the first search.
+    await expectSoon(count, "At least 311 animals");
+    await scrollTo(page, row(page, "Pet 1"), 20_000);
+    await expectSoon(count, "350 animals");
   },
 );
 

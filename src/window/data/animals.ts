@@ -5,13 +5,16 @@ import type { Pet } from "../../../events/pet.ts";
 import { rememberCategories } from "./categories.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
-import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
+import { type Filter, isSearch, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
 import { attempt } from "../parts/messages.tsx";
 import { Query, readNow } from "./queries.ts";
 
 const PAGE_LENGTH = 100;
 /** A list that is shorter than this many screens loads its next page. */
 const SCREENS_LOADED = 2;
+/** A search is loaded until it has so many animals, so that people see how many there are, or by so many pages. */
+const ANIMALS_COUNTED = 300;
+const PAGES_COUNTED = 5;
 /** Pixels of the lowest row. */
 const ROW_HEIGHT = 44;
 /** The limit of the interface. */
@@ -138,14 +141,23 @@ async function fillScreen(startPath: string, filter: Filter): Promise<void> {
   isLoading.value = true;
   try {
     let path: string | undefined = startPath;
-    while (path !== undefined && filter === wanted.value) path = await loadPage(path, filter);
+    for (let pages = 1; path !== undefined && filter === wanted.value; pages++) {
+      const nextPage: string | undefined = await loadPage(path, filter);
+      const isUncounted = isSearch(filter) && loadedCount.value < ANIMALS_COUNTED;
+      path = isShort() || (isUncounted && pages < PAGES_COUNTED) ? nextPage : undefined;
+    }
   } finally {
     // The reader may have chosen another filter meanwhile, which loads now.
     if (filter === wanted.value) isLoading.value = false;
   }
 }
 
-/** Resolves to the path of the next page if the list is too short without it. */
+/** Whether the list does not fill the screen and what is below it. */
+function isShort(): boolean {
+  return rowIds.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
+}
+
+/** Resolves to the path of the next page. */
 async function loadPage(path: string, filter: Filter): Promise<string | undefined> {
   const searched = hasNothing.value ? searchedId(filter.name) : undefined;
   if (searched !== undefined) await refreshAnimals([searched]);
@@ -161,8 +173,7 @@ async function loadPage(path: string, filter: Filter): Promise<string | undefine
     list.value = { filter, end, nextPage };
     learn(pets.map((pet) => ({ id: pet.id, pet, at })));
   });
-  const isShort = rowIds.value.length * ROW_HEIGHT < SCREENS_LOADED * innerHeight;
-  return isShort ? nextPage : undefined;
+  return nextPage;
 }
 
 /** Forgets all animals, because the service has another log. */

@@ -60,7 +60,7 @@ function Results(): JSX.Element | null {
   const isCounted = !isStale.value && !isLoading.value;
   // The empty list says it.
   if (isCounted && !hasMore.value && rowIds.value.length === 0) return null;
-  const least = hasMore.value ? "More than " : "";
+  const least = hasMore.value ? "At least " : "";
   return (
     <p class="results">
       <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
