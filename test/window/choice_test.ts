@@ -132,3 +132,63 @@ testInBrowser(
     }
   },
 );
+
+testInBrowser(
+  "a menu that a key opens takes the focus, the arrows move in it, and Escape returns to its button",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 60; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    for (const [width, name] of [[390, "Pet 60"], [1280, "Pet 59"]] as const) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const press = async (...keys: string[]) => {
+        for (const key of keys) await page.keyboard.press(key);
+      };
+      await page.getByRole("checkbox", { name: `Select ${name}` }).focus();
+      await press("Space");
+      const scrolled = await page.evaluate("scrollY");
+      const marks = page.getByRole("group", { name: "Mark as" });
+      await button(page, "Mark as").focus();
+      await press("Enter");
+      await expectFocus(button(marks, "Available"));
+      await press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown");
+      await expectFocus(button(marks, "No status"));
+      await press("ArrowUp");
+      await expectFocus(button(marks, "Sold"));
+      await press("Home");
+      await expectFocus(button(marks, "Available"));
+      await press("End", "Escape");
+      await marks.waitFor({ state: "hidden" });
+      await expectFocus(button(page, "Mark as"));
+      // The pointer opens it without a move of the focus, and the arrows go into it.
+      await button(page, "Mark as").click();
+      await press("ArrowDown", "ArrowDown");
+      await expectFocus(button(marks, "Pending"));
+      await press("Enter");
+      await toast(page, "1 animal became pending").waitFor();
+      await button(page, /^Access key/).focus();
+      await press("Space");
+      await expectFocus(button(page, "Keyboard shortcuts"));
+      await press("ArrowDown", "ArrowDown");
+      await expectFocus(button(page, "Sign out"));
+      await press("Escape");
+      await expectFocus(button(page, /^Access key/));
+      assertEquals(await page.evaluate("scrollY"), scrolled);
+      if (width === 390) {
+        const more = button(page, "Filters and more");
+        await more.focus();
+        await press("Enter");
+        const field = page.getByLabel("Filter by category");
+        await expectFocus(field);
+        // In the field, the arrows open its list.
+        await press("ArrowDown");
+        await page.getByRole("listbox").waitFor();
+        await press("Escape", "Tab", "ArrowDown");
+        await expectFocus(button(page, "Import"));
+        await press("ArrowUp", "ArrowUp");
+        await expectFocus(field);
+        await press("Escape");
+        await expectFocus(more);
+      }
+      await page.context().close();
+    }
+  },
+);

@@ -314,7 +314,7 @@ testInBrowser(
       return await service.fetch(request);
     };
     await button(page, "Mark as").focus();
-    for (const key of ["Enter", "Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    for (const key of ["Enter", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
     await running("Changing").getByText("Changing 0 of 20").waitFor();
     // All connections of the browser but that of the stream are in use.
