@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   expectFocus,
@@ -185,5 +186,30 @@ testInBrowser(
     await page.keyboard.press("Control+z");
     await toast(page, "Nothing to undo").waitFor();
     await expectSoon(() => statusText(page, "Rex"), "Sold");
+  },
+);
+
+testInBrowser(
+  "a message with Undo comes when the animal is free again, so that no Undo is refused",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const { promise: mayRead, resolve } = Promise.withResolvers<void>();
+    let isWritten = false;
+    network.fetch = async (request) => {
+      const isRead = request.method === "GET" && request.url.includes("ids=");
+      if (isRead && isWritten) await mayRead;
+      const response = await service.fetch(request);
+      isWritten ||= request.method === "DELETE";
+      return response;
+    };
+    await press(page, "Remove Rex");
+    await until(() => isWritten);
+    await row(page, "Rex").waitFor({ state: "hidden" });
+    assertEquals(await button(page, "Undo").count(), 0);
+    resolve();
+    await press(page, "Undo");
+    await toast(page, "Undone: Rex is back").waitFor();
   },
 );

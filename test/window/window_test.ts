@@ -50,6 +50,8 @@ testInBrowser(
     await fill(dialog, "Rex", "7");
     await button(dialog, "Add").dblclick();
     await until(() => assertMatch(keys.join(), /^([^,]+)(,\1)+$/));
+    // The list may have the animal by its event, before the form has the response.
+    await dialog.waitFor({ state: "hidden" });
     await pickStatus(page, "Rex", "Sold");
     await expectSoon(() => statusText(page, "Rex"), "Sold");
     await tab(page, "Sold 1").waitFor();

@@ -94,17 +94,19 @@ async function carryOut(write: Write): Promise<Written> {
   if (changing.value.has(shown.id)) throw new Error(BUSY);
   const ended: Ended = { write };
   beginWrites([write]);
+  let written: Written;
   try {
-    const written = await send();
+    written = await send();
     ended.written = written;
-    if (written.kind === "done") {
-      endProblem(aboutAnimal(shown.id));
-      showDone(written);
-    }
-    return written;
   } finally {
     await endWrites([ended]);
   }
+  // Not before the animal is free again: the message offers Undo, which is refused while it is being saved.
+  if (written.kind === "done") {
+    endProblem(aboutAnimal(shown.id));
+    showDone(written);
+  }
+  return written;
 }
 
 /** If somebody else has made the same change before, nothing was done that could be undone. */
