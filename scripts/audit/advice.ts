@@ -11,7 +11,7 @@ import {
 } from "../../src/runtime/words.ts";
 import { repairCommand } from "../cli/advice_on_error.ts";
 
-/** What an operator has named, for the commands of an advice. In place of what is not known, they have a word in capitals. */
+/** The names for the commands of an advice, as far as an operator has given them. A word in capitals stands for an unknown one. */
 export interface AdviceContext {
   isExport: boolean;
   /** The path of the store, if it is a file. */

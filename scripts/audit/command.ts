@@ -77,7 +77,7 @@ export const command = operatorCommand<Flags>({
   },
 });
 
-/** What an advice on the configured store names: its file, and its last backup, if its record can be read. */
+/** The names for an advice on the configured store: its file, and its last backup, if its record can be read. */
 async function contextOfStore(
   { sound }: AuditReport,
 ): Promise<Pick<AdviceContext, "store" | "backup">> {

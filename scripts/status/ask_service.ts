@@ -26,7 +26,7 @@ export async function askService(): Promise<ServiceState | undefined> {
   }
 }
 
-/** What to do about the fault of a service, as a sentence without an end; `undefined` if it has none. */
+/** The task that the fault of a service gives an operator, without a full stop; `undefined` if it has none. */
 export function serviceTask({ address, fault }: ServiceState): string | undefined {
   if (fault === undefined) return undefined;
   return `The service at ${address} ${fault}. Before anything else, follow the last lines of its log: ${LOG_COMMAND}`;

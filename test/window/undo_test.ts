@@ -213,3 +213,30 @@ testInBrowser(
     await toast(page, "Undone: Rex is back").waitFor();
   },
 );
+
+testInBrowser(
+  "so does the message about several animals",
+  async ({ service, network, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const { promise: mayRead, resolve } = Promise.withResolvers<void>();
+    let removed = 0;
+    network.fetch = async (request) => {
+      const isRead = request.method === "GET" && request.url.includes("ids=");
+      if (isRead && removed === 2) await mayRead;
+      const response = await service.fetch(request);
+      if (request.method === "DELETE") removed++;
+      return response;
+    };
+    for (const name of ["Rex", "Mia"]) await page.getByLabel(`Select ${name}`).check();
+    await press(page, "Remove");
+    await press(page.getByRole("dialog"), "Remove");
+    await until(() => removed === 2);
+    await row(page, "Rex").waitFor({ state: "hidden" });
+    assertEquals(await button(page, "Undo").count(), 0);
+    resolve();
+    await press(page, "Undo");
+    await toast(page, "Undone: 2 animals are back").waitFor();
+  },
+);

@@ -181,6 +181,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
   let notSent = 0;
   const queue = free.values();
+  const endings: Promise<void>[] = [];
   const run: Run = {
     words,
     total: writes.length,
@@ -189,12 +190,12 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
       // The workers find the queue empty.
       const rest = [...queue];
       notSent += rest.length;
-      endWrites(rest.map((write) => ({ write })));
+      endings.push(endWrites(rest.map((write) => ({ write }))));
     },
   };
   const collected = new Collector<Ended>((ended) => {
     batch(() => {
-      endWrites(ended);
+      endings.push(endWrites(ended));
       run.done.value = done.length + failures.length;
     });
   });
@@ -218,6 +219,8 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
       collected.flush();
     });
   }
+  // The message after it offers Undo, which is refused while an animal is being saved.
+  await Promise.all(endings);
   return { done, failures, notSent };
 }
 

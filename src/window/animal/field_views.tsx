@@ -25,7 +25,7 @@ interface FieldView<Value> {
   sentence(value: Value | undefined): ComponentChildren;
 }
 
-/** What a field draws in its own way. A field without an entry shows its text, and its control is a line of text. */
+/** The views of fields that differ from the usual one: a text, and a line of text or a select to change it. */
 const OWN_VIEWS: { readonly [Name in FieldName]?: Partial<FieldView<Pet[Name]>> } = {
   name: {
     show: (value = "") => <Name of={value} />,

@@ -27,7 +27,7 @@ export interface CsvRow {
   openQuoteLine?: number;
 }
 
-/** Where a row begins. */
+/** The start of a row. */
 interface Place {
   index: number;
   line: number;

@@ -36,7 +36,7 @@ export const keyProblem = signal<string | undefined>(undefined);
 /** The reason if the key in the address was ignored. */
 export const addressProblem = signal<string | undefined>(undefined);
 
-/** What the browser keeps for this page; `undefined` if it keeps nothing. */
+/** The storage of the browser; `undefined` if the browser keeps nothing for this page. */
 const storage = openStorage();
 
 /** Whether the browser keeps the key for other tabs, and for a reload of this one. */
@@ -104,7 +104,7 @@ function readLastUse(): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** What was typed stays, and the reader can sign in again. */
+/** Asks for the key again if nobody has used the page for hours. Typed text stays. */
 function endIfUnused(): void {
   if (!isUnused() || isAsked()) return;
   // The time stays, which tells the other tabs why the key is gone.

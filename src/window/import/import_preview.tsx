@@ -86,7 +86,7 @@ function Reading({ draft, plan, onChange }: ChoiceProps & Pick<PreviewProps, "pl
   );
 }
 
-/** Where people can see letters of the file, in words; `undefined` if they see none. */
+/** The place of letters of the file on the page, in words; `undefined` if the page shows none. */
 function lettersIn({ table: { titles } }: Draft, plan: Plan | undefined): string | undefined {
   if (plan !== undefined) return "letters below";
   return hasSpecialLetters(titles.join()) ? "titles of columns" : undefined;
@@ -295,7 +295,7 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
 function SampleTable(
   { title, words, children }: {
     title: string;
-    /** What the table shows, unless it shows all. */
+    /** The choice of the rows in words, unless the table has all. */
     words: string | undefined;
     children: ComponentChildren;
   },

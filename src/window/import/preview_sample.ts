@@ -30,7 +30,7 @@ export function hasSpecialLetters(text: string): boolean {
   return OUTSIDE_ASCII.test(text);
 }
 
-/** What the sample is, in words; `undefined` if it has all. */
+/** The choice of the sample in words; `undefined` if it has all. */
 export function sampleWords(
   { first, special }: Sample<unknown>,
   length: number,

@@ -159,9 +159,14 @@ export function showOtherAnimal(id: number): void {
 }
 
 function openAnimal(id: number): void {
+  leaveList(id, undefined);
+}
+
+/** Shows the page of an animal, or another page. The list is found again where it was. */
+function leaveList(id: number | undefined, page: Page | undefined): void {
   if (isListShown.value) scrollOfList = scrollY;
-  shownPage.value = undefined;
   animalId.value = id;
+  shownPage.value = page;
   scrollTo(0, 0);
 }
 
@@ -172,10 +177,7 @@ export function showPage(page: Page): void {
 }
 
 function openPage(page: Page): void {
-  if (isListShown.value) scrollOfList = scrollY;
-  animalId.value = undefined;
-  shownPage.value = page;
-  scrollTo(0, 0);
+  leaveList(undefined, page);
 }
 
 /** Goes back to the list, which is where it was. */

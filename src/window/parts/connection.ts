@@ -10,7 +10,8 @@ const hasAnswered = signal(false);
 /** The reason if the service does not respond; "" while nothing waits for it, `undefined` before its first response. */
 export const connectionProblem = computed(() => {
   const reason = [...waiting.value.values()].at(-1);
-  return reason ?? (hasAnswered.value ? "" : undefined);
+  if (reason !== undefined) return reason;
+  return hasAnswered.value ? "" : undefined;
 });
 
 /** A request waits, and is sent again. */
