@@ -25,7 +25,7 @@ interface KnownAnimal {
   /** The last state in which the page has seen it; `undefined` if it has never seen it. */
   pet: Pet | undefined;
   isRemoved: boolean;
-  /** The position of the response or event. */
+  /** The position of the response or event. Positions sort as texts. */
   at: string;
 }
 
@@ -70,7 +70,7 @@ function isListed([id, { pet, isRemoved }]: readonly [number, KnownAnimal]): boo
 /** Whether the loaded part of the list would have an animal. */
 function isInPart(id: number): boolean {
   const { filter, end } = list.value;
-  // A search may have passed the animal before it had the name.
+  // A search has also passed animals after the last one that it found, which may have the name by now.
   return end !== undefined && (isAtOrAfter(end, id) || filter.name !== "");
 }
 

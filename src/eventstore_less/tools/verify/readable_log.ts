@@ -61,7 +61,7 @@ export async function* readableLines(
     for await (const entries of scan(store, { start: logKey(from), end: LAST_KEY })) {
       for (const entry of entries.filter(({ key }) => isLogKey(key))) {
         const { lines, isIntact } = await rawRecordOf(entry);
-        const first = firstPositionOf(application, lines, entry.key[1] as number);
+        const first = firstPositionOf(application, lines, entry.key[1] as number, true);
         yield lines.map((line, index) => {
           return { position: first + index, line, isIntact, isLive: true };
         });
@@ -150,22 +150,28 @@ function linesOfRecord(
   // After a line that was cut, there is nothing.
   const lines = (isWhole ? fragments : fragments.slice(0, -1)).filter(({ length }) => length > 0);
   if (isIntact) return { lines, first: last - lines.length + 1, isIntact };
-  return { lines, first: firstPositionOf(application, lines, last), isIntact };
+  return { lines, first: firstPositionOf(application, lines, last, isWhole), isIntact };
 }
 
 /**
- * The position of the first line of a damaged record, as most of its lines and its key say it: a flipped bit can change the
- * number in one of them.
+ * The position of the first line of a damaged record. Each line gives one, and so does the key, which has the position of the
+ * last line, unless the record was cut. A flipped bit can change one of them, so the most frequent one is right.
  */
-function firstPositionOf(application: Application, lines: Uint8Array[], last: number): number {
-  const said = [last - lines.length + 1];
+function firstPositionOf(
+  application: Application,
+  lines: Uint8Array[],
+  last: number,
+  isWhole: boolean,
+): number {
+  const ofKey = last - lines.length + 1;
+  const said = isWhole ? [ofKey] : [];
   for (const [index, line] of lines.entries()) {
     const position = eventOf(application, line)?.position;
     if (position !== undefined) said.push(position - index);
   }
   const counts = Map.groupBy(said, (position) => position);
-  const [[first]] = [...counts].sort(([, one], [, other]) => other.length - one.length);
-  return first;
+  const [most] = [...counts].sort(([, one], [, other]) => other.length - one.length);
+  return most === undefined ? ofKey : most[0];
 }
 
 /** A flipped bit can change a key. */
