@@ -60,10 +60,25 @@ export async function fill(form: Page, name: string, category: string): Promise<
   await form.getByLabel(/^Name/).fill(name);
 }
 
-/** Turns the wheel over the list until it shows the target. */
+/** Turns the wheel over the list until it shows the target. Fewer pixels than a screen, or the target is passed. */
 export async function scrollTo(page: Page, target: Page, pixels: number): Promise<void> {
+  await scrollUntil(page, pixels, () => target.isVisible());
+}
+
+/** Turns the wheel over the list until a condition holds, which is asked when the rows are drawn. */
+export async function scrollUntil(
+  page: Page,
+  pixels: number,
+  isReached: () => Promise<boolean>,
+): Promise<void> {
   await page.locator(ROWS).first().hover();
-  await until(async () => await page.mouse.wheel(0, pixels) ?? await target.isVisible());
+  await until(async () => {
+    await page.mouse.wheel(0, pixels);
+    await page.evaluate(
+      "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
+    );
+    return await isReached();
+  });
 }
 
 /** Asserts that axe finds no fault of the page in a state, light and dark, or with forced colours. */

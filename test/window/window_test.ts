@@ -20,6 +20,7 @@ import {
   row,
   ROWS,
   scrollTo,
+  scrollUntil,
   statusText,
   tab,
 } from "../support/window_controls.ts";
@@ -212,12 +213,20 @@ testInBrowser("the window shows 10,000 animals, and recovers from a kill", async
   // The old rows stay until the new ones come.
   await row(page, "Animal number 9999").waitFor({ state: "hidden" });
   await tab(page, "All 10,001").click();
-  for (const [category, pixels, last] of [["98", 200, 98], ["", 1e6, 9_001]] as const) {
-    await page.getByLabel("Filter by category").fill(category);
-    await page.keyboard.press("Escape");
-    await scrollTo(page, row(page, `Animal number ${last}`), pixels);
-    assertLess(await page.locator(ROWS).count(), 100);
-  }
+  const category = page.getByLabel("Filter by category");
+  await category.fill("98");
+  await page.keyboard.press("Escape");
+  await row(page, "Animal number 9999").waitFor({ state: "hidden" });
+  await scrollTo(page, row(page, "Animal number 98"), 200);
+  await category.fill("");
+  await page.keyboard.press("Escape");
+  await row(page, "Animal number 9999").waitFor();
+  // A page that loads meanwhile moves the end of the list past any one row.
+  await scrollUntil(page, 1e6, async () => {
+    const names = await page.locator(ROWS).getByText(/^Animal number/).allTextContents();
+    return names.some((it: string) => Number(it.split(" ").at(-1)) <= 9_001);
+  });
+  assertLess(await page.locator(ROWS).count(), 100);
 });
 
 testInBrowser("the window needs no mouse", async ({ service, open }) => {
