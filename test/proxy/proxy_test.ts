@@ -334,6 +334,18 @@ for (const [fault, code, isSilent, isAway] of UNANSWERED) {
   });
 }
 
+testOnFakeService(
+  "does not say that nothing was stored if it has sent a request before",
+  false,
+  async (proxy, service) => {
+    using client = makeClient(proxy);
+    const sending = addWithKey(proxy, client, "pets_");
+    await until(() => service.connections() > 0);
+    service.close();
+    await assertError(await sending, 503, "outcome_unknown");
+  },
+);
+
 testOnFakeService("refuses HTTP/2, with ALPN and with prior knowledge", false, async (proxy) => {
   for (const alpnProtocols of [["h2", "http/1.1"], []]) {
     using connection = await connectTo(proxy, alpnProtocols);
