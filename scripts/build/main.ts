@@ -5,7 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import process from "node:process";
 import { brotliCompressSync } from "node:zlib";
 import { buildCommit } from "this-runtime/build_commit.ts";
@@ -138,10 +138,13 @@ function setup(build: Build): void {
   });
 }
 
-/** The script of a page, as `loadWindow()` makes it on Deno. */
-async function bundleForBrowsers(path: string): Promise<Uint8Array> {
-  const { outputFiles: [file] } = await esbuild.build({
+/** The scripts of a page, as `loadWindow()` makes them on Deno: JSON with their texts by their names. */
+async function bundleForBrowsers(path: string): Promise<string> {
+  const { outputFiles } = await esbuild.build({
     entryPoints: [path],
+    // The scripts are not written there.
+    outdir: "window",
+    splitting: true,
     write: false,
     bundle: true,
     platform: "browser",
@@ -152,11 +155,15 @@ async function bundleForBrowsers(path: string): Promise<Uint8Array> {
     logLevel: "warning",
     plugins: [{ name: "sources", setup }],
   });
-  return file.contents;
+  const scripts = outputFiles.map((file: { path: string; text: string }) => [
+    basename(file.path),
+    file.text,
+  ]);
+  return JSON.stringify(Object.fromEntries(scripts));
 }
 
 /** A module whose default is a large text, which it decompresses when it is loaded. */
-function packed(text: Uint8Array): string {
+function packed(text: Uint8Array | string): string {
   const bytes = brotliCompressSync(text).toString("base64");
   return `import { brotliDecompressSync } from "node:zlib";
 export default brotliDecompressSync(Buffer.from("${bytes}", "base64")).toString();`;

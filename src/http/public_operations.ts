@@ -5,7 +5,7 @@ import type { Appender, BackgroundWork, HeadReader } from "eventstore-less/parts
 import { standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/store";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { docsAssets } from "./docs/docs_page.ts";
+import { type DocsAsset, docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
@@ -34,14 +34,9 @@ export interface PublicDeps {
 }
 
 export function publicOperations(deps: PublicDeps): PublicOperation[] {
-  const assets = new Map([...docsAssets(deps), ...windowAssets(deps.report)]);
-  const assetOf = (page: string): PublicOperation["respond"] => ({ request, baseUrl }) => {
-    const asset = assets.get(request.path);
-    if (asset === undefined) throw unknownPathError(page);
-    return asset(request.headers, baseUrl);
-  };
-  const getDocs = assetOf("/docs");
-  const getWindow = assetOf("/window");
+  const docs = docsAssets(deps);
+  const getDocs = assetOf("/docs", (path) => docs.get(path));
+  const getWindow = assetOf("/window", windowAssets(deps.report));
   return [
     publicOperation("checkLiveness", "/healthz", checkLiveness),
     publicOperation("checkReadiness", "/readyz", (exchange) => {
@@ -61,6 +56,17 @@ export function publicOperations(deps: PublicDeps): PublicOperation[] {
     publicOperation("redirectToWindow", "/window/", redirectToWindow),
     publicOperation("getWindow", "/window/{file}", getWindow),
   ];
+}
+
+function assetOf(
+  page: string,
+  find: (path: string) => DocsAsset | undefined,
+): PublicOperation["respond"] {
+  return ({ request, baseUrl }) => {
+    const asset = find(request.path);
+    if (asset === undefined) throw unknownPathError(page);
+    return asset(request.headers, baseUrl);
+  };
 }
 
 function publicOperation(

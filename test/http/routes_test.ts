@@ -44,7 +44,7 @@ Deno.test("RouteTable.find() finds the route of a path and no other, in linear t
 Deno.test("every route is served, without a key exactly if it is public, and names its methods", async () => {
   await using service = await openTestService();
   for (const { path, isPublic, operations, allow } of ROUTES.routes) {
-    const file = path.startsWith("/docs") ? "reference.js" : "window.js";
+    const file = path.startsWith("/docs") ? "reference.js" : "main.js";
     const actual = path.replace("{file}", file).replace(/\{\w+\}/, "1");
     // Some paths are only for a browser.
     const headers = { accept: "text/html" };

@@ -1,9 +1,13 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { windowAssets } from "../../src/http/window_page.ts";
+import { loadWindow } from "this-runtime/page_scripts.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const LIMIT_BYTES = 60_000;
+
+/** What the bundler makes of a small page. */
+const SCRIPTS = new Map([["main.js", "void 0;"]]);
 
 /** The script is bundled. */
 const test = testNeeding(permissions("env", "net", "read"));
@@ -23,24 +27,34 @@ test("the files of the window take at most 60 KB in each encoding", async () => 
   }
 });
 
-test("the script of the window has only what browsers need", async () => {
-  await using service = await openTestService();
-  const script = await (await service.sendBare("/window/window.js")).text();
-  // The schemas of the events are for the service.
-  assert(!/ZodError|\bDeno\b|node:/.test(script));
+test("the scripts of the window have only what browsers need", async () => {
+  for (const [name, script] of await loadWindow()) {
+    // The schemas of the events are for the service.
+    assert(!/ZodError|\bDeno\b|node:/.test(script), name);
+  }
 });
 
 test("the window is found by a path with encoded characters, too", async () => {
   await using service = await openTestService();
-  for (const path of ["/%77indow", "/window/%77indow%2Ejs"]) {
+  for (const path of ["/%77indow", "/window/%6Dain%2Ejs"]) {
     assertEquals((await service.sendBare(path)).status, 200, path);
   }
 });
 
-test("the page of the window names all files that are served for it", async () => {
+test("the page of the window names the scripts that load at once, and the others load when they are needed", async () => {
   await using service = await openTestService();
-  const served = [...windowAssets(() => {}).keys()];
-  assertEquals((await pathsOfPage(service)).toSorted(), [...served, "/docs/icon.svg"].toSorted());
+  const scripts = await loadWindow();
+  const named = await pathsOfPage(service);
+  const later = [...scripts.keys()].filter((name) => !named.includes(`/window/${name}`));
+  assertMatch(later.join(), /^import_dialog-\w+\.js$/);
+  for (const name of later) {
+    const path = `/window/${name}`;
+    const { status, headers } = await service.sendBare(path, { method: "HEAD" });
+    assertEquals([status, headers.get("content-type")], [200, "text/javascript; charset=utf-8"]);
+  }
+  const other = await service.sendBare("/window/import_dialog-OLDER.js");
+  assertEquals(other.status, 404);
+  await other.body?.cancel();
 });
 
 test("the window has no inline code, and its policy forbids it and everything from elsewhere", async () => {
@@ -59,12 +73,12 @@ Deno.test("the script is made once, when the page is first asked for", async () 
   let loads = 0;
   const assets = windowAssets(() => {}, () => {
     loads++;
-    return Promise.resolve("void 0;");
+    return Promise.resolve(SCRIPTS);
   });
   assertEquals(loads, 0);
   for (const encoding of [null, "gzip", "br", "gzip"]) {
-    for (const path of ["/window", "/window/window.js"]) {
-      const { status } = await assets.get(path)!({ get: () => encoding });
+    for (const path of ["/window", "/window/main.js"]) {
+      const { status } = await assets(path)!({ get: () => encoding });
       assertEquals(status, 200);
     }
   }
@@ -75,10 +89,10 @@ Deno.test("without its script, the window gets 503 in words, and the log has one
   const reports: unknown[][] = [];
   let isInstalled = false;
   const assets = windowAssets((...report) => reports.push(report), () => {
-    return isInstalled ? Promise.resolve("void 0;") : Promise.reject(new Error("No esbuild"));
+    return isInstalled ? Promise.resolve(SCRIPTS) : Promise.reject(new Error("No esbuild"));
   });
-  const request = (path: string) => assets.get(path)!({ get: () => null });
-  for (const path of ["/window", "/window", "/window/window.js"]) {
+  const request = (path: string) => assets(path)!({ get: () => null });
+  for (const path of ["/window", "/window", "/window/main.js"]) {
     const { status, headers, contentHeaders, body } = await request(path);
     assertEquals([status, headers?.["retry-after"]], [503, "60"]);
     assertEquals(contentHeaders, { "content-type": "text/plain; charset=utf-8" });

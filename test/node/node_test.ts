@@ -119,7 +119,7 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   const client = clientOf(token, (path, init) => fetch(`${origin}${path}`, init));
   const added = await client.add({ name: "Rex", categoryId: 1 });
   assertEquals([added.status, await added.text()], [201, '{"id":1,"name":"Rex","categoryId":1}']);
-  for (const path of ["/window", "/window/window.js", "/docs", "/docs/scalar.js"]) {
+  for (const path of ["/window", "/window/main.js", "/docs", "/docs/scalar.js"]) {
     const response = await fetch(origin + path);
     assertEquals([path, response.status, (await response.text()).length > 100], [path, 200, true]);
   }

@@ -12,7 +12,7 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7 });
     const gate = Promise.withResolvers<void>();
     network.fetch = async (request) => {
-      if (request.url.endsWith("/window.js")) await gate.promise;
+      if (request.url.endsWith("/main.js")) await gate.promise;
       return await service.fetch(request);
     };
     const page = await open("/docs/icon.svg");

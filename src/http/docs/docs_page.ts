@@ -15,7 +15,11 @@ const UTF_8 = "charset=utf-8";
 /** Number of addresses, besides the first one, whose descriptions are kept. */
 const OTHER_ADDRESSES = 8;
 
-type DocsAsset = (requestHeaders: RequestHeaders, baseUrl: string) => ReturnType<StaticAsset>;
+/** The description names the address that the client called. */
+export type DocsAsset = (
+  requestHeaders: RequestHeaders,
+  baseUrl: string,
+) => ReturnType<StaticAsset>;
 
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
 export function docsAssets(described: DescribedInterface): ReadonlyMap<string, DocsAsset> {

@@ -11,34 +11,52 @@ export function loadScalar(): Promise<string> {
 
 const WINDOW = new URL("../../window/main.tsx", import.meta.url);
 
-/** The same bundle, made by `deno task bundle` where the program runs without a network or without a bundler. */
-const MADE_BEFORE = new URL("../../../.build/window.js", import.meta.url);
+/** The same scripts, made by `deno task bundle` where the program runs without a network or without a bundler. */
+const MADE_BEFORE = new URL("../../../.build/window/", import.meta.url);
+
+/** The script of the window that imports the others. The bundler names it after its source. */
+const WINDOW_ENTRY = "main.js";
 
 /**
- * Bundles the script of the window, in some hundredths of a second. On the first use, Deno fetches the bundler, esbuild, in
- * the version that it pins. Rejects if it cannot.
+ * Bundles the scripts of the window, in some hundredths of a second. On the first use, Deno fetches the bundler, esbuild, in
+ * the version that it pins. Resolves to their texts by their names. Rejects if it cannot.
  */
-export async function loadWindow(): Promise<string> {
+export async function loadWindow(): Promise<ReadonlyMap<string, string>> {
   try {
     return await bundle(WINDOW);
   } catch (error) {
-    const madeBefore = await textOf(MADE_BEFORE).catch(() => undefined);
+    const madeBefore = await loadMadeBefore().catch(() => undefined);
     if (madeBefore === undefined) throw error;
     return madeBefore;
   }
 }
 
-async function bundle({ href }: URL): Promise<string> {
-  const { outputFiles, errors } = await Deno.bundle({
+async function bundle({ href }: URL): Promise<ReadonlyMap<string, string>> {
+  const { outputFiles = [], errors } = await Deno.bundle({
     entrypoints: [href],
+    // The scripts are not written there.
+    outputDir: "window",
+    codeSplitting: true,
     format: "esm",
     minify: true,
     platform: "browser",
     write: false,
   });
-  const [file] = outputFiles ?? [];
-  if (file === undefined) throw new Error(errors.map(({ text }) => text).join("; "));
-  return file.text();
+  if (outputFiles.length === 0) throw new Error(errors.map(({ text }) => text).join("; "));
+  return new Map(outputFiles.map((file) => [file.path.replace(/^.*[/\\]/, ""), file.text()]));
+}
+
+/** Loads the entry, and then each script that another one names. */
+async function loadMadeBefore(): Promise<ReadonlyMap<string, string>> {
+  const scripts = new Map<string, string>();
+  const names = new Set([WINDOW_ENTRY]);
+  // The set grows meanwhile.
+  for (const name of names) {
+    const text = await textOf(new URL(name, MADE_BEFORE));
+    scripts.set(name, text);
+    for (const [, imported] of text.matchAll(/"\.\/([\w-]+\.js)"/g)) names.add(imported);
+  }
+  return scripts;
 }
 
 async function textOf({ href }: URL): Promise<string> {

@@ -8,8 +8,8 @@ export async function loadScalar(): Promise<string> {
   return text;
 }
 
-/** The bundle of the window. */
-export async function loadWindow(): Promise<string> {
-  const { default: text } = await import("bundled:src/window/main.tsx");
-  return text;
+/** The scripts of the window: their texts by their names. */
+export async function loadWindow(): Promise<ReadonlyMap<string, string>> {
+  const { default: json } = await import("bundled:src/window/main.tsx");
+  return new Map(Object.entries(JSON.parse(json)));
 }

@@ -6,7 +6,7 @@ import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
 import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
-import { openImportDialog } from "../import/import_dialog.tsx";
+import { openImport } from "../import/open_import.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isBlank } from "../parts/blank.ts";
 import { showAllAnimals } from "../navigation/navigation.ts";
@@ -62,7 +62,7 @@ function EmptyStore(): JSX.Element {
               >
                 Add an animal
               </button>
-              <button type="button" onClick={openImportDialog}>Import</button>
+              <button type="button" onClick={openImport}>Import</button>
             </p>
           </>
         )

@@ -13,7 +13,7 @@ import { isSearch, type Tab, TABS } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { openImportDialog } from "../import/import_dialog.tsx";
+import { openImport } from "../import/open_import.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
 import { TextInput } from "../parts/text_input.tsx";
@@ -190,7 +190,7 @@ function FurtherTools(): JSX.Element {
       <CategoryFilter />
       <TurnOrder />
       <span class="space" />
-      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+      {mayWrite.value && <button type="button" onClick={openImport}>Import</button>}
       <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
         {isExporting.value ? "Exporting …" : "Export"}
       </button>

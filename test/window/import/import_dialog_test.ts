@@ -551,6 +551,30 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "the script of the import is loaded when somebody opens it, and again after a failure",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const loads: string[] = [];
+    page.on("request", (request: Page) => loads.push(request.url()));
+    const isImport = (url: string) => url.includes("/import_dialog-");
+    await page.route(/import_dialog-/, (route: Page) => route.abort("connectionrefused"));
+    await press(page, "Import");
+    const problem = page.getByRole("alert").getByText("The page could not load the import.");
+    await problem.waitFor();
+    assertEquals(await page.getByRole("dialog").count(), 0);
+    await page.unroute(/import_dialog-/);
+    await press(page, "Import");
+    await button(page.getByRole("dialog"), "Choose a file").waitFor();
+    await problem.waitFor({ state: "detached" });
+    assertEquals(loads.filter(isImport).length, 2);
+    await press(page, "Cancel");
+    await press(page, "Import");
+    await button(page.getByRole("dialog"), "Choose a file").waitFor();
+    assertEquals(loads.filter(isImport).length, 2);
+  },
+);
+
 testInBrowser("an import says why it cannot read a file", async ({ service, open }) => {
   const page = await open(`/window#key=${service.token}`);
   const alert = page.getByRole("dialog").getByRole("alert");
