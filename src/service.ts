@@ -133,6 +133,7 @@ export function createService(options: ServiceOptions): Service {
     feed,
     followers,
     heads,
+    index,
     instrumentation,
     apiKeys,
     pets,
@@ -142,6 +143,7 @@ export function createService(options: ServiceOptions): Service {
     routes,
     runtime,
     store,
+    storeDamage,
     trustedProxies,
   });
   const isReady = async () => (await checkReadiness(publicDeps)).status === 200;

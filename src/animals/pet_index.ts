@@ -20,7 +20,10 @@ export interface PetIndexQuery {
 /** Number of the lowest bits of a category by which changes of its pets are noted. */
 const BUCKET_BITS = 12;
 
-/** The category and the list of every pet, after all events up to a position, in 9 bytes for each id. */
+/**
+ * The category and the list of every pet, after all events up to a position, in 9 bytes for each id, and the number of
+ * pets of each category.
+ */
 export class PetIndex {
   /** Position of the last event that was added. */
   position: number;
@@ -32,14 +35,22 @@ export class PetIndex {
    * the category.
    */
   #changedAt = new Float64Array(2 ** BUCKET_BITS);
+  #counts = new Map<bigint, number>();
 
   constructor(position: number) {
     this.position = position;
   }
 
+  /** The numbers of pets by categories, without those that have none. */
+  get counts(): ReadonlyMap<bigint, number> {
+    return this.#counts;
+  }
+
   /** Sets where a pet is; `list` is `undefined` for a removed one. */
   set(id: number, list: string | undefined, categoryId: bigint): void {
     if (id >= this.#lists.length) this.#grow(id);
+    if (this.#lists[id] !== 0) this.#addToCount(this.#categories[id], -1);
+    if (list !== undefined) this.#addToCount(categoryId, 1);
     this.#lists[id] = numberOf(list);
     this.#categories[id] = categoryId;
   }
@@ -86,6 +97,12 @@ export class PetIndex {
   /** Counts the pets. */
   count(): number {
     return this.#lists.reduce((count, list) => list === 0 ? count : count + 1, 0);
+  }
+
+  #addToCount(categoryId: bigint, more: number): void {
+    const count = (this.#counts.get(categoryId) ?? 0) + more;
+    if (count === 0) this.#counts.delete(categoryId);
+    else this.#counts.set(categoryId, count);
   }
 
   #grow(id: number): void {

@@ -1,6 +1,7 @@
 /** The schemas, examples and tag that the described operations of categories share. */
 
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
+import { z } from "zod";
 import {
   Category,
   CATEGORY_EVENT_TYPES,
@@ -28,6 +29,14 @@ export const CATEGORY_INPUT = schemaComponent(
   }),
 );
 
+export const CATEGORY_COUNT = schemaComponent(
+  "CategoryCount",
+  z.strictObject({
+    id: Category.shape.id,
+    animals: z.int().min(1).meta({ description: "How many animals have the category" }),
+  }),
+);
+
 export const CATEGORY_EVENT = schemaComponent(
   "CategoryEvent",
   eventSchema({
@@ -44,6 +53,7 @@ export const CATEGORY_EVENT = schemaComponent(
 
 export const EXAMPLE_NEW_CATEGORY = { name: "Dogs" };
 export const EXAMPLE_CATEGORY = { id: 7, ...EXAMPLE_NEW_CATEGORY };
+export const EXAMPLE_CATEGORY_COUNT = { id: EXAMPLE_CATEGORY.id, animals: 12 };
 export const EXAMPLE_CATEGORY_EVENT = exampleEvent(
   "CategoryNamed",
   categorySubject(BigInt(EXAMPLE_CATEGORY.id)),

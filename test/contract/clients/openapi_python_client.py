@@ -5,7 +5,7 @@ import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
-from animal_store_client.api.categories import list_categories, name_category, remove_category
+from animal_store_client.api.categories import count_animals, list_categories, name_category, remove_category
 from animal_store_client.api.events import list_events, list_pet_events
 from animal_store_client.api.key import get_key
 from animal_store_client.api.pets import create_pet, get_pet, list_pets, remove_pet, update_pet
@@ -55,6 +55,8 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     named = name_category.sync(-(2**63), client=client, body=NewCategory(name="Dogs"))
     assert isinstance(named, Category) and named.id == -(2**63), named
     assert list_categories.sync(client=client) == [named]
+    [counted] = count_animals.sync(client=client)
+    assert (counted.id, counted.animals) == (2**63 - 1, 1), counted
     taken = name_category.sync(7, client=client, body=NewCategory(name="dogs"))
     assert isinstance(taken, Error) and taken.code.value == "category_name_taken", taken
     assert remove_category.sync_detailed(-(2**63), client=client).status_code == 204
