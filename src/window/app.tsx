@@ -1,6 +1,6 @@
 /** The page: its header, its parts and its messages. */
 
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivityPage } from "./activity/activity_page.tsx";
 import { wanted } from "./data/animals.ts";
@@ -9,6 +9,7 @@ import { AnimalPage } from "./animal/animal_page.tsx";
 import { connectionProblem } from "./parts/connection.ts";
 import { CategoriesPage } from "./categories/categories_page.tsx";
 import { ask, Dialogs } from "./parts/dialog.tsx";
+import { focusHome } from "./parts/focus.ts";
 import { KeyMenu } from "./key_menu.tsx";
 import { Messages } from "./parts/messages.tsx";
 import {
@@ -22,6 +23,7 @@ import {
 } from "./navigation/navigation.ts";
 import { SelectionBar } from "./list/selection_bar.tsx";
 import { apiKey, keyProblem, signOut } from "./data/session.ts";
+import { useShortcuts } from "./shortcuts.tsx";
 import { SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./list/toolbar.tsx";
 import { hasUnsaved } from "./data/unsaved.ts";
@@ -45,17 +47,17 @@ export function App(): JSX.Element {
 
 function skip(event: Event): void {
   event.preventDefault();
-  const homes = document.querySelectorAll<HTMLElement>("#main [data-home]");
-  [...homes].at(-1)?.focus();
+  focusHome();
 }
 
 function Header(): JSX.Element {
   const hasKey = apiKey.value !== undefined;
+  const header = useRef<HTMLElement>(null);
   return (
-    <header>
+    <header ref={header}>
       <img src="docs/icon.svg" alt="" width="28" height="28" />
       <h1 class="title">Animal Store</h1>
-      {hasKey && <Connection />}
+      {hasKey && <Connection header={header} />}
       {hasKey && <PageLink page="categories" />}
       {hasKey && <PageLink page="activity" />}
       {hasKey && <KeyMenu onSignOut={askToSignOut} />}
@@ -86,17 +88,15 @@ async function askToSignOut(): Promise<void> {
 }
 
 /** A dot, which turns amber while the service does not respond, and gets words if it has not. */
-function Connection(): JSX.Element {
-  const words = useRef<HTMLParagraphElement>(null);
+function Connection({ header }: { header: RefObject<HTMLElement | null> }): JSX.Element {
   const problem = connectionProblem.value;
   const waiting = changing.value.size + adding.value;
   const isAway = problem !== undefined && problem !== "";
-  useRowsKept(words, isAway, waiting);
+  useRowsKept(header, isAway, waiting);
   if (!isAway) {
     const state = problem === undefined ? "Connecting …" : "Connected";
     return (
       <p
-        ref={words}
         class={problem === undefined ? "connection connecting" : "connection"}
         role="status"
         title={state}
@@ -107,7 +107,7 @@ function Connection(): JSX.Element {
   }
   const changes = waiting === 1 ? "1 change waits" : `${waiting} changes wait`;
   return (
-    <p ref={words} class="connection away" role="status">
+    <p class="connection away" role="status">
       {problem}
       {waiting > 0 && ` ${changes} to be saved.`}
     </p>
@@ -115,10 +115,10 @@ function Connection(): JSX.Element {
 }
 
 /** The words may make the header higher. If it is not on the screen, what is there keeps its place. */
-function useRowsKept(words: { current: HTMLElement | null }, ...causes: unknown[]): void {
+function useRowsKept(header: RefObject<HTMLElement | null>, ...causes: unknown[]): void {
   const before = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
-    const height = words.current!.closest("header")!.getBoundingClientRect().height;
+    const height = header.current!.getBoundingClientRect().height;
     const more = height - (before.current ?? height);
     before.current = height;
     if (scrollY >= height) scrollBy(0, more);
@@ -127,8 +127,9 @@ function useRowsKept(words: { current: HTMLElement | null }, ...causes: unknown[
 
 function Store(): JSX.Element {
   const id = animalId.value;
+  useShortcuts();
   return (
-    <main id="main">
+    <main>
       {isListShown.value && (
         <section aria-label="Animals">
           <Toolbar />

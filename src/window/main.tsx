@@ -15,7 +15,6 @@ import { loadKeyInfo } from "./data/key_info.ts";
 import { attempt, showProblem } from "./parts/messages.tsx";
 import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { keepTexts } from "./parts/translated_text.ts";
-import { listenToShortcuts } from "./shortcuts.tsx";
 import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
 // This page restores the place in the list, because the browser would restore a wrong one.
@@ -42,7 +41,6 @@ beginSession();
 document.body.replaceChildren();
 render(<App />, document.body);
 keepTexts(document.body);
-listenToShortcuts();
 // The list has names at once. They are read again when the page follows the store.
 categoriesQuery.refresh().catch(showProblem);
 await attempt("list", showAddress);

@@ -2,10 +2,10 @@
 
 import { openAddDialog } from "./animal/animal_dialog.tsx";
 import { Dialog, openDialog } from "./parts/dialog.tsx";
-import { belongsToInputMethod, latinKey } from "./parts/keys.ts";
+import { latinKey } from "./parts/keys.ts";
+import { focusSearch } from "./list/toolbar.tsx";
+import { usePageKeys } from "./parts/page_keys.ts";
 import { mayWrite } from "./data/key_info.ts";
-import { isListShown } from "./navigation/navigation.ts";
-import { apiKey } from "./data/session.ts";
 
 interface Shortcut {
   keys: string;
@@ -32,22 +32,10 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "Esc", what: "Close, cancel or clear the selection" },
 ];
 
-/** Whether a control takes the key: in a list of choices, a letter chooses. */
-function takesKey(target: Element, key: string): boolean {
-  const isChoosing = target.matches("select") && /^\p{L}$/u.test(key);
-  return isChoosing || target.matches("input:not([type=checkbox])");
-}
-
-/** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */
-export function listenToShortcuts(): void {
-  addEventListener("keydown", (event) => {
-    const { target, key } = event;
+export function useShortcuts(): void {
+  usePageKeys((event) => {
     const isCombined = event.ctrlKey || event.metaKey || event.altKey;
-    const isTyped = target instanceof Element && takesKey(target, key);
-    const isBusy = document.querySelector("dialog[open]") !== null;
-    if (
-      belongsToInputMethod(event) || isCombined || isTyped || isBusy || apiKey.value === undefined
-    ) return;
+    if (isCombined || isChoice(event)) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === latinKey(event));
     if (shortcut?.run === undefined) return;
     event.preventDefault();
@@ -55,11 +43,9 @@ export function listenToShortcuts(): void {
   });
 }
 
-function focusSearch(): void {
-  if (!isListShown.value) return;
-  const search = document.querySelector<HTMLInputElement>("#search");
-  search?.focus();
-  search?.select();
+/** In a list of choices, a letter chooses. */
+function isChoice({ target, key }: KeyboardEvent): boolean {
+  return (target as Element).matches("select") && /^\p{L}$/u.test(key);
 }
 
 export function openHelp(): void {

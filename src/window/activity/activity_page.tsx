@@ -2,11 +2,12 @@
 
 import { computed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { kindOf, type StoreEvent } from "../data/events.ts";
 import { BackLink } from "../navigation/back_link.tsx";
 import { connectionProblem } from "../parts/connection.ts";
 import { attempt } from "../parts/messages.tsx";
+import { PageHeading } from "../parts/page_heading.tsx";
 import { RelativeTime } from "../parts/relative_time.tsx";
 import { activity, loadActivity } from "./activity.ts";
 import { RunSentence, runsOf } from "./event_sentences.tsx";
@@ -14,8 +15,6 @@ import { RunSentence, runsOf } from "./event_sentences.tsx";
 const runs = computed(() => runsOf(activity.value?.events ?? []));
 
 export function ActivityPage(): JSX.Element {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   const isFailed = useSignal(false);
   const isUnknown = activity.value === undefined;
   const load = async () => {
@@ -29,7 +28,7 @@ export function ActivityPage(): JSX.Element {
     <article aria-busy={isUnknown && !isFailed.value}>
       <BackLink />
       <div class="facts">
-        <h2 class="title" ref={heading} tabIndex={-1} data-home>Activity</h2>
+        <PageHeading>Activity</PageHeading>
       </div>
       {isFailed.value && (
         <p class="note">

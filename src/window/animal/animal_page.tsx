@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import {
   hasMore,
@@ -34,6 +34,7 @@ import { Icon } from "../parts/icon.tsx";
 import { keyInfo, mayWrite } from "../data/key_info.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
+import { PageHeading } from "../parts/page_heading.tsx";
 import { addressOf, onFollow, showList, showOtherAnimal } from "../navigation/navigation.ts";
 import { BackLink } from "../navigation/back_link.tsx";
 import { Query } from "../data/queries.ts";
@@ -69,13 +70,9 @@ interface History {
 export function AnimalPage({ id }: { id: number }): JSX.Element {
   const { history, loadOlder } = useHistory(id);
   const { isUnknown, isLoading } = history;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    heading.current?.focus();
-    return () => shownName.value = undefined;
-  }, []);
   useEffect(() => {
     shownName.value = history.pet?.name;
+    return () => shownName.value = undefined;
   }, [history.pet?.name]);
   // The button that removes it is gone then.
   useEffect(restoreFocus, [history.isRemoved]);
@@ -87,7 +84,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
         <Neighbours id={id} />
       </nav>
       <div class="facts">
-        <h2 class="title" ref={heading} tabIndex={-1} data-home>{titleOf(history)}</h2>
+        <PageHeading>{titleOf(history)}</PageHeading>
         <Controls history={history} />
       </div>
       {isUnknown

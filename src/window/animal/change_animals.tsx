@@ -3,12 +3,13 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
+import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
-import { afterDraw, showWithFocus } from "../parts/focus.ts";
+import { afterDraw, focusHome, isFocusFree } from "../parts/focus.ts";
 import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
 import { showToast, type Undo } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
@@ -147,7 +148,10 @@ async function undo(done: readonly Written[]): Promise<void> {
 /** Puts the focus on the row of an animal if the list shows it. */
 async function focusRow(id: number): Promise<void> {
   await refreshAnimals([id]);
-  afterDraw(() => showWithFocus(document.querySelector(`[data-id="${id}"] a`)));
+  // The reader may have gone to something else.
+  if (!isFocusFree()) return;
+  activeId.value = id;
+  afterDraw(focusHome);
 }
 
 interface UndoneProps {

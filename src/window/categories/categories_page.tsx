@@ -1,7 +1,6 @@
 /** The page of the categories, with a name and without one. With a key that may only read, it lists them. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { removeCategory } from "../data/write_category.ts";
 import {
   type Category,
@@ -18,18 +17,17 @@ import { NO_FILTER } from "../data/filter.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { attempt, showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
+import { PageHeading } from "../parts/page_heading.tsx";
 import { BackLink } from "../navigation/back_link.tsx";
 import { addressOf, onFollow, showList } from "../navigation/navigation.ts";
 
 export function CategoriesPage(): JSX.Element {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   const hasSome = namedCategories.value.length + unnamedCategories.value.length > 0;
   return (
     <article>
       <BackLink />
       <div class="facts">
-        <h2 class="title" ref={heading} tabIndex={-1} data-home>Categories</h2>
+        <PageHeading>Categories</PageHeading>
         <span class="space" />
         {mayWrite.value && (
           <button

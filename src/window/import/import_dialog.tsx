@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { newIdempotencyKey } from "../data/api.ts";
 import { addUnusedCategory } from "../data/write_category.ts";
@@ -10,7 +10,7 @@ import { namedCategories } from "../data/categories.ts";
 import { animals } from "../parts/count_words.ts";
 import { Dialog, openDialog } from "../parts/dialog.tsx";
 import { downloadCsv } from "../parts/download.ts";
-import { afterDraw } from "../parts/focus.ts";
+import { restoreFocus } from "../parts/focus.ts";
 import { attempt } from "../parts/messages.tsx";
 import { clearSelection } from "../data/selection.ts";
 import { useUnsaved } from "../data/unsaved.ts";
@@ -60,7 +60,6 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isAdding, setIsAdding] = useState(false);
-  const body = useRef<HTMLDivElement>(null);
   const { pets, fault: faultOfPets } = useAnimals(draft);
   const plan = useMemo(
     () => draft && planOf(draft, pets),
@@ -95,7 +94,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       await attempt(`category ${name}`, () => addUnusedCategory(name), showRefusal);
     }
     setIsAdding(false);
-    afterDraw(() => focusNext(body.current));
+    restoreFocus();
   };
   const hasWork = plan !== undefined && plan.entries.length > 0;
   return (
@@ -110,7 +109,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       onClose={close}
       fault={fault ?? faultOfPets}
     >
-      <div ref={body}>
+      <div>
         <div class="import-head">
           {draft === undefined
             ? (
@@ -143,13 +142,6 @@ function ExampleLink(): JSX.Element {
       </button>
     </p>
   );
-}
-
-/** The button that was pressed may be gone. The next one adds another category, or imports. */
-function focusNext(body: HTMLElement | null): void {
-  if (document.activeElement !== document.body) return;
-  const dialog = body?.closest("dialog");
-  dialog?.querySelector<HTMLElement>(".import-group > button, .primary")?.focus();
 }
 
 function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): JSX.Element {

@@ -6,6 +6,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { activeId } from "../data/active_id.ts";
 import { AnimalRow } from "./animal_row.tsx";
 import {
   hasMore,
@@ -21,9 +22,10 @@ import {
 import { connectionProblem } from "../parts/connection.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
-import { afterDraw, restoreFocus } from "../parts/focus.ts";
+import { afterDraw, focusHome, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
-import { belongsToInputMethod, latinKey } from "../parts/keys.ts";
+import { isText, latinKey } from "../parts/keys.ts";
+import { usePageKeys } from "../parts/page_keys.ts";
 import { MissingOnPaper, PaperList, usePrinting } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
@@ -49,9 +51,6 @@ interface View {
 }
 
 const view = signal<View>({ firstRow: 0, rowsOnScreen: 0, rowHeight: 1 });
-
-/** The animal on whose row the keys are. */
-const activeId = signal<number | undefined>(undefined);
 
 /** Measures nothing while no row is drawn. */
 function measure(rows: HTMLElement | null): void {
@@ -134,7 +133,7 @@ function Grid(): JSX.Element {
   const activeRow = useActiveRow(ids);
   useView(rows);
   const endShift = useAnchor(ids, rows);
-  useSelectionKeys();
+  usePageKeys(onSelectionKey);
   usePrinting();
   const kept = useFocusKept(rows, activeRow);
 
@@ -303,7 +302,7 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
   const hadFocus = rows.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (hadFocus && document.activeElement === document.body) {
-      rows.current?.querySelector<HTMLElement>("[data-home]")?.focus({ preventScroll: true });
+      focusHome();
     }
   }, [activeRow, hadFocus, rowIds.value]);
   useEffect(() => restoreFocus, []);
@@ -316,24 +315,8 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
 
 const CONTROLS = "a, button, select, input[type=checkbox]";
 
-/** In a text, the keys move the cursor. */
-function isText(target: Element): boolean {
-  return target.matches("input:not([type=checkbox])");
-}
-
-/** Ctrl+A selects what is loaded, and Escape nothing, if no text and nothing that is open has the keys. */
-function useSelectionKeys(): void {
-  useEffect(() => {
-    addEventListener("keydown", onSelectionKey);
-    return () => removeEventListener("keydown", onSelectionKey);
-  }, []);
-}
-
-const OPEN = "dialog[open], :popover-open";
-
+/** Ctrl+A selects what is loaded, and Escape nothing. */
 function onSelectionKey(event: KeyboardEvent): void {
-  const isTaken = belongsToInputMethod(event) || document.querySelector(OPEN) !== null;
-  if (isTaken || isText(event.target as Element)) return;
   if (event.key === "Escape") clearSelection();
   if (!isSelectAll(event)) return;
   event.preventDefault();
@@ -350,6 +333,7 @@ const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 
 function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   const target = event.target as HTMLElement;
+  const grid = event.currentTarget as HTMLElement;
   const row = target.closest<HTMLElement>("[data-id]");
   const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
   if (row === null || isShortcut || isText(target)) return;
@@ -375,7 +359,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   if (event.shiftKey) extendSelection(ids[from], ids[to]);
   activeId.value = ids[to];
   afterDraw(() => {
-    const other = document.querySelector(`[data-id="${ids[to]}"]`);
+    const other = grid.querySelector(`[data-id="${ids[to]}"]`);
     const others = other?.querySelectorAll<HTMLElement>(CONTROLS) ?? [];
     const control = others[Math.min(place, others.length - 1)];
     control?.focus({ preventScroll: true });

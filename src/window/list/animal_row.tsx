@@ -1,12 +1,14 @@
 /** One animal in the list: its fields and its controls. */
 
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { wanted } from "../data/animals.ts";
 import { removeOrAsk } from "../animal/change_animal.tsx";
 import { openEditDialog } from "../animal/animal_dialog.tsx";
 import { type AnyField, describePet, FIELDS_BESIDE_NAME, type Patch } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
+import { useHome } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Name, spokenName } from "../parts/name.tsx";
@@ -25,6 +27,8 @@ interface AnimalRowProps {
 /** The name is the tab stop of the list; the arrow keys reach the other controls. */
 export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element {
   const { id, name } = pet;
+  const link = useRef<HTMLAnchorElement>(null);
+  useHome(link, isActive);
   return (
     <>
       <span role="gridcell" class="select">
@@ -32,10 +36,10 @@ export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element
       </span>
       <span role="gridcell" class="name">
         <a
+          ref={link}
           href={addressOf(wanted.value, id)}
           title={`${name}, ${describePet(pet)}`}
           tabIndex={isActive ? 0 : -1}
-          data-home={isActive || undefined}
           onClick={onFollow(() => showAnimal(id))}
         >
           <Name of={name} />

@@ -2,10 +2,12 @@
 
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
 import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
+import { useHome } from "../parts/focus.ts";
 import { openImport } from "../import/open_import.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isBlank } from "../parts/blank.ts";
@@ -45,10 +47,12 @@ function NoneFound(): JSX.Element {
 }
 
 function EmptyStore(): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useHome(heading);
   return (
     <div class="empty">
       <img src="docs/icon.svg" alt="" width="56" height="56" />
-      <h2 class="title" tabIndex={-1} data-home>No animals yet</h2>
+      <h2 ref={heading} class="title" tabIndex={-1}>No animals yet</h2>
       {mayWrite.value
         ? (
           <>

@@ -1,6 +1,6 @@
 /** The toolbar above the list: the tabs, how many animals a search finds, and the controls of the whole list. */
 
-import type { JSX } from "preact";
+import { createRef, type JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
@@ -11,6 +11,7 @@ import { isStoreEmpty } from "./empty_list.tsx";
 import { exportAnimals, isExporting } from "./export_animals.ts";
 import { isSearch, type Tab, TABS } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
+import { useHome } from "../parts/focus.ts";
 import { FormField } from "../parts/form_field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { openImport } from "../import/open_import.ts";
@@ -73,6 +74,7 @@ function Results(): JSX.Element | null {
 function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   const isSelected = tab === wanted.value.status;
+  useHome(button, isSelected);
   const isCounted = Object.keys(counts.value).length === TABS.length;
   // The line of the tabs gets longer when they get their numbers.
   useLayoutEffect(() => {
@@ -87,7 +89,6 @@ function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
       aria-controls="animals"
       aria-selected={isSelected}
       tabIndex={isSelected ? 0 : -1}
-      data-home={isSelected || undefined}
       onClick={() => showList({ status: tab })}
     >
       {label} {!isSearch(wanted.value) && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
@@ -113,22 +114,28 @@ function onTabKey({ key, target }: KeyboardEvent): void {
   other?.focus();
 }
 
+const searchField = createRef<HTMLInputElement>();
+
+/** Goes to the field of the search, if the list is shown. */
+export function focusSearch(): void {
+  searchField.current?.focus();
+  searchField.current?.select();
+}
+
 function Search(): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
   const clear = () => {
     showSoon({ name: "" });
-    input.current?.focus();
+    searchField.current?.focus();
   };
   return (
     <span class="search">
       <Icon name="search" />
       <TextInput
-        control={input}
+        control={searchField}
         type="search"
         maxLength={LONGEST_SEARCH}
         aria-label="Search by name or id"
         aria-keyshortcuts="/"
-        id="search"
         placeholder="Search by name or id"
         text={typed.value.name}
         onText={(name) => showSoon({ name })}

@@ -7,9 +7,10 @@ import { type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { connectionProblem } from "./connection.ts";
-import { restoreFocus } from "./focus.ts";
+import { restoreFocus, useHome } from "./focus.ts";
 import { afterFilled, Form } from "./form.tsx";
 import { belongsToInputMethod } from "./keys.ts";
+import { useLayer } from "./page_keys.ts";
 
 /** Nobody has to wait longer for a dialog that is busy. */
 const LONGEST_WAIT_MS = 3_000;
@@ -101,6 +102,10 @@ function ShownDialog(props: DialogProps & { isLong: boolean }): JSX.Element {
   const { title, no, yes, busy, background, isDangerous, isWide, fault, further } = props;
   const element = useRef<HTMLDialogElement>(null);
   const noButton = useRef<HTMLButtonElement>(null);
+  const yesButton = useRef<HTMLButtonElement>(null);
+  useHome(noButton, no !== undefined);
+  useHome(yesButton, yes !== undefined);
+  useLayer(element);
   const titleId = useId();
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -185,7 +190,12 @@ function ShownDialog(props: DialogProps & { isLong: boolean }): JSX.Element {
             </button>
           )}
           {yes !== undefined && (
-            <button type="submit" class={isDangerous ? "danger" : "primary"} aria-disabled={isBusy}>
+            <button
+              ref={yesButton}
+              type="submit"
+              class={isDangerous ? "danger" : "primary"}
+              aria-disabled={isBusy}
+            >
               {yes}
             </button>
           )}

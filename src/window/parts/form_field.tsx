@@ -1,7 +1,7 @@
 /** A labelled control of a form, with the fault of its text. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import type { ControlAttributes } from "./control_props.ts";
 
 interface FormFieldProps {
@@ -23,6 +23,7 @@ interface FormFieldProps {
 export function FormField(props: FormFieldProps): JSX.Element {
   const { label, fault, remedy, isLabelHidden, isLocked, hint, children } = props;
   const id = useId();
+  const labelElement = useRef<HTMLLabelElement>(null);
   const faultId = `${id}-fault`;
   const hintId = `${id}-hint`;
   const attributes = {
@@ -34,7 +35,7 @@ export function FormField(props: FormFieldProps): JSX.Element {
   };
   return (
     <div class={isLabelHidden ? "field bare" : "field"}>
-      {!isLabelHidden && <label for={id}>{label}</label>}
+      {!isLabelHidden && <label ref={labelElement} for={id}>{label}</label>}
       {children(attributes)}
       {hint !== undefined && <p class="soft small" id={hintId} role="status">{hint}</p>}
       <p class="fault" id={faultId} role="alert">{fault}</p>
@@ -43,7 +44,7 @@ export function FormField(props: FormFieldProps): JSX.Element {
           type="button"
           onClick={() => {
             // The button is gone then.
-            document.getElementById(id)?.focus();
+            labelElement.current?.control?.focus();
             remedy.onPress();
           }}
         >

@@ -16,3 +16,8 @@ export function latinKey({ key, code }: KeyboardEvent): string {
 export function belongsToInputMethod(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === TAKEN;
 }
+
+/** Whether keys type into the element, or move a cursor in it. */
+export function isText(target: Element): boolean {
+  return target.matches("textarea, input:not([type=checkbox])");
+}

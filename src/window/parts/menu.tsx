@@ -5,6 +5,8 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useRef } from "preact/hooks";
+import { isText } from "./keys.ts";
+import { useLayer } from "./page_keys.ts";
 
 interface MenuProps {
   /** The content of the button. */
@@ -28,6 +30,7 @@ export function Menu(
 ): JSX.Element {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
+  useLayer(menu);
   const onKeyDown = (event: KeyboardEvent) => moveFocus(event, menu.current!);
   return (
     <>
@@ -67,8 +70,7 @@ function toggleByKey(event: MouseEvent, menu: HTMLElement): void {
 
 /** A text keeps the arrow keys. */
 function moveFocus(event: KeyboardEvent, menu: HTMLElement): void {
-  const isText = (event.target as Element).matches("input");
-  if (isText || !menu.matches(":popover-open")) return;
+  if (isText(event.target as Element) || !menu.matches(":popover-open")) return;
   const controls = controlsOf(menu);
   const place = controls.indexOf(event.target as HTMLElement);
   const last = controls.length - 1;

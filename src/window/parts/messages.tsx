@@ -4,11 +4,12 @@
  */
 
 import { signal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import { type ComponentChildren, createRef, type JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { latinKey } from "./keys.ts";
+import { usePageKeys } from "./page_keys.ts";
 
 const TOAST_MS = 4_000;
 /** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
@@ -29,6 +30,8 @@ interface Toast {
 /** The successes of the last seconds that can be undone, and the last one. */
 const toasts = signal<readonly Toast[]>([]);
 
+const drawnToasts = createRef<HTMLDivElement>();
+
 /** Failures by what they are about, each until somebody closes it, or until the same succeeds. */
 const problems = signal<ReadonlyMap<string, ComponentChildren>>(new Map());
 
@@ -41,7 +44,7 @@ export function showToast(content: ComponentChildren, undo?: Undo): void {
 
 function endLater(toast: Toast): void {
   setTimeout(() => {
-    const isHeld = document.querySelector(".toasts")?.matches(":hover, :focus-within");
+    const isHeld = drawnToasts.current?.matches(":hover, :focus-within");
     if (isHeld) endLater(toast);
     else endToast(toast);
   }, toast.undo === undefined ? TOAST_MS : UNDO_MS);
@@ -137,18 +140,14 @@ function Problem({ about, content }: { about: string; content: ComponentChildren
 /** The last message and, if that cannot be undone, the last one that can. */
 function Toasts(): JSX.Element {
   const shown = new Set([toasts.value.at(-1), lastToUndo()].filter((it) => it !== undefined));
-  useLayoutEffect(() => {
-    // Nobody can reach the button with the Tab key in time.
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!isUndoKey(event)) return;
-      event.preventDefault();
-      undoLast();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+  // Nobody can reach the button with the Tab key in time.
+  usePageKeys((event) => {
+    if (!isUndoKey(event)) return;
+    event.preventDefault();
+    undoLast();
+  });
   return (
-    <div class="toasts" role="status">
+    <div ref={drawnToasts} class="toasts" role="status">
       {[...shown].map((toast, index) => (
         <p key={index} class="toast">
           <span>{toast.content}</span>
@@ -165,10 +164,7 @@ function UndoButton({ onPress }: { onPress: () => void }): JSX.Element {
   return <button type="button" title="Undo (Ctrl+Z)" onClick={onPress}>Undo</button>;
 }
 
-/** In a field and in a dialog, the key undoes what was typed. */
 function isUndoKey(event: KeyboardEvent): boolean {
-  const { ctrlKey, metaKey, shiftKey, target } = event;
-  const isKey = latinKey(event) === "z" && (ctrlKey || metaKey) && !shiftKey;
-  const isTyping = (target as Element).matches("input:not([type=checkbox]), dialog *");
-  return isKey && !isTyping;
+  const { ctrlKey, metaKey, shiftKey } = event;
+  return latinKey(event) === "z" && (ctrlKey || metaKey) && !shiftKey;
 }

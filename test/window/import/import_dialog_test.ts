@@ -149,7 +149,7 @@ testInBrowser(
     network.fetch = service.fetch;
     await press(dialog, "Add “Birds”");
     await dialog.getByText("42 animals to add, 4 lines left out").waitFor();
-    await expectFocus(button(dialog, "Add “Fish”"));
+    await expectFocus(button(dialog, "Import 42 animals"));
     assertEquals(await dialog.getByText("The API key may only read").count(), 0);
     await press(dialog, "Add all 2 categories");
     await expectSoon(causes, ["Line 44: Name is missing"]);
