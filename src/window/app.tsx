@@ -90,9 +90,9 @@ async function askToSignOut(): Promise<void> {
 /** A dot, which turns amber while the service does not respond, and gets words if it has not. */
 function Connection({ header }: { header: RefObject<HTMLElement | null> }): JSX.Element {
   const problem = connectionProblem.value;
-  const waiting = changing.value.size + adding.value;
+  const changesWaiting = changing.value.size + adding.value;
   const isAway = problem !== undefined && problem !== "";
-  useRowsKept(header, isAway, waiting);
+  useRowsKept(header, isAway, changesWaiting);
   if (!isAway) {
     const state = problem === undefined ? "Connecting …" : "Connected";
     return (
@@ -105,11 +105,11 @@ function Connection({ header }: { header: RefObject<HTMLElement | null> }): JSX.
       </p>
     );
   }
-  const changes = waiting === 1 ? "1 change waits" : `${waiting} changes wait`;
+  const changes = changesWaiting === 1 ? "1 change waits" : `${changesWaiting} changes wait`;
   return (
     <p class="connection away" role="status">
       {problem}
-      {waiting > 0 && ` ${changes} to be saved.`}
+      {changesWaiting > 0 && ` ${changes} to be saved.`}
     </p>
   );
 }

@@ -3,14 +3,14 @@
 import { computed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { kindOf, type StoreEvent } from "../data/events.ts";
+import { kindOf } from "../data/events.ts";
 import { BackLink } from "../navigation/back_link.tsx";
 import { connectionProblem } from "../parts/connection.ts";
 import { attempt } from "../parts/messages.tsx";
 import { PageHeading } from "../parts/page_heading.tsx";
 import { RelativeTime } from "../parts/relative_time.tsx";
 import { activity, loadActivity } from "./activity.ts";
-import { RunSentence, runsOf } from "./event_sentences.tsx";
+import { type RunProps, RunSentence, runsOf } from "./event_sentences.tsx";
 
 const runs = computed(() => runsOf(activity.value?.events ?? []));
 
@@ -54,12 +54,6 @@ function Runs(): JSX.Element {
       {hasOlder && <p class="note small">The page of an animal has all that has happened to it.</p>}
     </>
   );
-}
-
-interface RunProps {
-  run: readonly StoreEvent[];
-  /** Whether the run may begin before its events. */
-  isCut: boolean;
 }
 
 function Run({ run, isCut }: RunProps): JSX.Element {

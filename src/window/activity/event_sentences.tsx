@@ -47,7 +47,7 @@ function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
   return isSameField && gapMs <= LONGEST_GAP_OF_ACTION_MS;
 }
 
-interface RunProps {
+export interface RunProps {
   run: readonly StoreEvent[];
   /** Whether the run may begin before its events, so that their number says nothing. */
   isCut: boolean;

@@ -163,7 +163,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
     if (isSure) close();
   };
   const isOther = isAsked || latest !== undefined && !isSamePet(latest, agreed!);
-  const words = wordsOf({ shown, isGone, isAsked, theirs: isOther ? latest : undefined });
+  const words = wordsOfSituation({ shown, isGone, isAsked, theirs: isOther ? latest : undefined });
   const [firstFault] = Object.values(faults);
   return (
     <Dialog
@@ -220,7 +220,7 @@ interface Situation {
 }
 
 /** The button that saves, and what somebody else has done meanwhile. */
-function wordsOf(
+function wordsOfSituation(
   { shown, isGone, isAsked, theirs }: Situation,
 ): { yes: string; fault?: JSX.Element } {
   if (shown === undefined) return { yes: "Add" };

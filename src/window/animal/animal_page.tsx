@@ -41,7 +41,7 @@ import { Query } from "../data/queries.ts";
 import { ExactTime, RelativeTime } from "../parts/relative_time.tsx";
 import { changing } from "../data/write_animal.ts";
 
-const PAGE_LENGTH = 100;
+const EVENTS_PER_PAGE = 100;
 /** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
 const KEY_ID_LENGTH = 6;
 
@@ -84,7 +84,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
         <Neighbours id={id} />
       </nav>
       <div class="facts">
-        <PageHeading>{titleOf(history)}</PageHeading>
+        <PageHeading>{headingOf(history)}</PageHeading>
         <Controls history={history} />
       </div>
       {isUnknown
@@ -94,7 +94,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   );
 }
 
-function titleOf({ pet, isUnknown }: History): JSX.Element {
+function headingOf({ pet, isUnknown }: History): JSX.Element {
   if (pet !== undefined) return <Name of={pet.name} />;
   return <>{isUnknown ? "There is no such animal" : "Loading …"}</>;
 }
@@ -359,7 +359,7 @@ function useHistory(id: number) {
 }
 
 function firstPageOf(id: number): string {
-  return `pets/${id}/events?limit=${PAGE_LENGTH}`;
+  return `pets/${id}/events?limit=${EVENTS_PER_PAGE}`;
 }
 
 /** Some events and others, each once, the newest first. If both have an event, that of `more` stays. */

@@ -65,7 +65,7 @@ export function viewOf({ name }: AnyField): FieldView<unknown> {
 
 function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<unknown> {
   const own = OWN_VIEWS[name] as Partial<FieldView<unknown>> | undefined;
-  const drawn = choices?.map(choiceOf);
+  const drawn = choices?.map(dottedChoice);
   const Control = drawn === undefined
     ? TextInput
     : (props: ControlProps) => <Select {...props} choices={drawn} />;
@@ -75,7 +75,7 @@ function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<
 }
 
 /** A choice with the dot that has the colour of its text. */
-export function choiceOf({ text, label }: LabelledText): Choice {
+export function dottedChoice({ text, label }: LabelledText): Choice {
   return { text, label, drawn: <span class={`dot ${text || "none"}`}>{label}</span> };
 }
 

@@ -6,9 +6,9 @@ import { type Patch, STATUS_CHOICES, statusOf } from "../data/fields.ts";
 import { spokenName } from "../parts/name.tsx";
 import { Select } from "../parts/select.tsx";
 import { changeOrAsk } from "./change_animal.tsx";
-import { choiceOf } from "./field_views.tsx";
+import { dottedChoice } from "./field_views.tsx";
 
-const CHOICES = STATUS_CHOICES.map(choiceOf);
+const CHOICES = STATUS_CHOICES.map(dottedChoice);
 
 interface StatusPickerProps {
   pet: Pet;

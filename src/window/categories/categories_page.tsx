@@ -39,7 +39,7 @@ export function CategoriesPage(): JSX.Element {
           </button>
         )}
       </div>
-      {hasSome ? <Table /> : <NoCategories />}
+      {hasSome ? <CategoryTable /> : <NoCategories />}
       {mayWrite.value && (
         <p class="note small">
           Does an animal have a category without a name? You can name it here once you have seen the
@@ -58,7 +58,7 @@ function NoCategories(): JSX.Element {
   );
 }
 
-function Table(): JSX.Element {
+function CategoryTable(): JSX.Element {
   const unnamed = unnamedCategories.value;
   return (
     <table class="categories">
@@ -74,9 +74,9 @@ function Table(): JSX.Element {
       </thead>
       <tbody>
         {namedCategories.value.map((category) => (
-          <Row key={category.id} category={category} twins={twinsOf(category)}>
+          <CategoryRow key={category.id} category={category} twins={twinsOf(category)}>
             <NamedActions category={category} />
-          </Row>
+          </CategoryRow>
         ))}
       </tbody>
       {unnamed.length > 0 && (
@@ -85,7 +85,7 @@ function Table(): JSX.Element {
             <th scope="rowgroup" colSpan={mayWrite.value ? 2 : 1}>Without a name</th>
           </tr>
           {unnamed.map((category) => (
-            <Row key={category.id} category={category}>
+            <CategoryRow key={category.id} category={category}>
               <button
                 type="button"
                 class="quiet"
@@ -94,7 +94,7 @@ function Table(): JSX.Element {
               >
                 Name it
               </button>
-            </Row>
+            </CategoryRow>
           ))}
         </tbody>
       )}
@@ -110,7 +110,7 @@ interface RowProps {
   children: ComponentChildren;
 }
 
-function Row({ category, twins = [], children }: RowProps): JSX.Element {
+function CategoryRow({ category, twins = [], children }: RowProps): JSX.Element {
   return (
     <tr>
       <td>

@@ -38,7 +38,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   // A name that was left without a choice is still searched for.
   const searched = isTyping || !INTEGER.test(text) ? text : "";
   const found = findCategories(searched);
-  const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
+  const shown = found.slice(0, CHOICES_SHOWN).map(categoryChoice);
   const choices: Choice[] = [...shown];
   if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
   if (onNew !== undefined && isNewCategoryName(searched)) choices.push(newChoice(text));
@@ -86,7 +86,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
           placeholder={any ?? (onNew && "Choose, or type a new one")}
           {...attributes}
           {...list.attributes}
-          title={isTyping ? undefined : titleOf(text)}
+          title={isTyping ? undefined : tooltipOf(text)}
           aria-autocomplete="list"
           text={isTyping ? text : shownText(text)}
           onText={type}
@@ -106,7 +106,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   );
 }
 
-function choiceOf(category: Category): Choice {
+function categoryChoice(category: Category): Choice {
   const { id, name } = category;
   const text = String(id);
   const label = labelOf(category);
@@ -150,6 +150,6 @@ function shownText(text: string): string {
   return unnamed === undefined ? nameOfText(text) ?? text : labelOf(unnamed);
 }
 
-function titleOf(text: string): string | undefined {
+function tooltipOf(text: string): string | undefined {
   return nameOfText(text) === undefined ? undefined : `Category ${text}`;
 }

@@ -140,11 +140,11 @@ function endOfPlain(text: string, separator: string, start: number): number {
 
 function afterBlanks(text: string, separator: string, start: number): number {
   let index = start;
-  while (isBlank(text[index]) && text[index] !== separator) index++;
+  while (isBlankCharacter(text[index]) && text[index] !== separator) index++;
   return index;
 }
 
-function isBlank(character: string | undefined): boolean {
+function isBlankCharacter(character: string | undefined): boolean {
   return character !== undefined && character.trim() === "" && !isLineBreak(character);
 }
 

@@ -17,8 +17,8 @@ const ANIMALS_COUNTED = 300;
 const PAGES_COUNTED = 5;
 /** Pixels of the lowest row. */
 const ROW_HEIGHT = 44;
-/** The limit of the interface. */
-const IDS_MAX = 100;
+/** The most ids of one request: the limit of the interface. */
+export const IDS_MAX = 100;
 
 /** An animal as the service has said last. */
 interface KnownAnimal {

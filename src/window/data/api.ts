@@ -3,14 +3,13 @@
 import { noteServiceTime } from "../parts/clock.ts";
 import { noteAnswer, noteEnd, noteWaiting } from "../parts/connection.ts";
 import { FIELDS, formatPet, messageOf, type Patch } from "./fields.ts";
-import { keyForRequest, refuseKey } from "./session.ts";
+import { keyForRequest, refuseKey, UNAUTHORIZED } from "./session.ts";
 import { holdPageWhile } from "./unsaved.ts";
 import type { NewPet } from "../../../events/pet.ts";
 
 /** 0 is the status of a lost connection. */
 const AWAY_STATUSES = [0, 408, 429, 502, 503, 504];
 const RATE_LIMITED = 429;
-const UNAUTHORIZED = 401;
 /** The service knows an Idempotency-Key for 24 hours. */
 const WRITE_LIMIT_MS = 12 * 3_600_000;
 const BACK_OFF_MS = 250;

@@ -8,7 +8,7 @@ import { isBlank } from "../parts/blank.ts";
 import { seenText } from "../parts/seen_text.ts";
 
 /** The limit of the interface, in Unicode code points. */
-const NAME_MAX_LENGTH = 100;
+const CATEGORY_NAME_MAX_LENGTH = 100;
 
 /** A category that has a name. */
 export interface NamedCategory {
@@ -100,8 +100,8 @@ export function twinsOf({ id, name }: NamedCategory): readonly bigint[] {
 export function faultOfCategoryName(name: string, category?: Category): string | undefined {
   if (name.trim() === "") return "Name is missing";
   if (isBlank(name)) return "Name has no visible character";
-  const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
-  if (isTooLong) return `Name has more than ${NAME_MAX_LENGTH} characters`;
+  const isTooLong = [...name.trim()].length > CATEGORY_NAME_MAX_LENGTH;
+  if (isTooLong) return `Name has more than ${CATEGORY_NAME_MAX_LENGTH} characters`;
   if (isRoundedNumber(seenText(name))) return "Name is a number that a spreadsheet has rounded";
   const isTaken = categoriesWithName(name).some((id) => id !== category?.id);
   return isTaken ? "Another category has this name" : undefined;

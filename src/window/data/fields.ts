@@ -16,7 +16,7 @@ export type FieldName = Exclude<keyof Pet, "id">;
 /** The outcome of reading a typed text: a value, which is `undefined` for an absent one, or a fault in words. */
 type Parsed<Value> = { isSound: true; value: Value } | { isSound: false; fault: string };
 
-export interface Field<Value> extends Entry<Value> {
+export interface Field<Value> extends FieldEntry<Value> {
   readonly isRequired: boolean;
   /** Whether only events set it: then no form and no import has it. */
   readonly isReadOnly: boolean;
@@ -43,7 +43,7 @@ export interface LabelledText {
 }
 
 /** The members that each field names itself. The rest of {@linkcode Field} has defaults. */
-interface Entry<Value> {
+interface FieldEntry<Value> {
   readonly name: FieldName;
   readonly label: string;
   /** The value as a control has it. */
@@ -52,7 +52,7 @@ interface Entry<Value> {
   parse(text: string): Parsed<Value>;
 }
 
-function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Value> {
+function fieldOf<Value>(entry: FieldEntry<Value> & Partial<Field<Value>>): Field<Value> {
   const { label, textOf } = entry;
   const word = label.toLowerCase();
   return {
@@ -70,7 +70,7 @@ function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Valu
 }
 
 /** Maximum of the interface, in Unicode code points. */
-const NAME_MAX_LENGTH = 1_000;
+const ANIMAL_NAME_MAX_LENGTH = 1_000;
 /** Longer texts are too large, however many zeros they begin with. */
 const NUMBER_MAX_LENGTH = 100;
 /** Programs that calculate write 7 as `7.0`, or as `7,0` where people write a decimal comma. */
@@ -100,12 +100,12 @@ const NO_STATUS: StatusWords = {
 export const STATUS_NAMES = Object.keys(STATUSES) as PetStatus[];
 
 export function statusLabel(status: PetStatus | undefined): string {
-  return wordsOf(status).label;
+  return statusWords(status).label;
 }
 
 /** The event in words when that many animals got the status, after their number: for example "were sold". */
 export function statusInSentence(status: PetStatus | undefined, count: number): string {
-  const { sentence, sentenceOfSeveral } = wordsOf(status);
+  const { sentence, sentenceOfSeveral } = statusWords(status);
   return count === 1 ? sentence : sentenceOfSeveral;
 }
 
@@ -113,7 +113,7 @@ export function statusInSentence(status: PetStatus | undefined, count: number): 
 const STATUS_WORDS = new Intl.ListFormat("en-GB", { type: "disjunction" })
   .format(STATUS_NAMES.map(statusLabel));
 
-function wordsOf(status: PetStatus | undefined): StatusWords {
+function statusWords(status: PetStatus | undefined): StatusWords {
   return status === undefined ? NO_STATUS : STATUSES[status];
 }
 
@@ -142,8 +142,8 @@ const name = fieldOf<string>({
     if (value === "") return faulty("Name is missing");
     if (isBlank(value)) return faulty("Name has no visible character");
     if (!value.isWellFormed()) return faulty("Name has a broken character");
-    if (isLongerThan(value, NAME_MAX_LENGTH)) {
-      return faulty(`Name has more than ${NAME_MAX_LENGTH.toLocaleString("en")} characters`);
+    if (isLongerThan(value, ANIMAL_NAME_MAX_LENGTH)) {
+      return faulty(`Name has more than ${ANIMAL_NAME_MAX_LENGTH.toLocaleString("en")} characters`);
     }
     return sound(value);
   },
@@ -222,8 +222,8 @@ const status = fieldOf<PetStatus | undefined>({
     if (found !== undefined) return sound(found);
     return faulty(`Status must be ${STATUS_WORDS}`);
   },
-  sentence: (value) => wordsOf(value).sentence,
-  sentenceOfSeveral: (value) => wordsOf(value).sentenceOfSeveral,
+  sentence: (value) => statusWords(value).sentence,
+  sentenceOfSeveral: (value) => statusWords(value).sentenceOfSeveral,
   inWords: (value) => statusLabel(value).toLowerCase(),
 });
 

@@ -23,7 +23,7 @@ const USES = ["pointerdown", "keydown", "wheel"];
 const NOT_LOCAL =
   "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
 
-const UNAUTHORIZED = 401;
+export const UNAUTHORIZED = 401;
 const WRONG_KEY = "This access key is not valid: it is mistyped, not complete, or has ended";
 const UNUSED = `Nobody has used this page for ${UNUSED_HOURS} hours`;
 
@@ -43,7 +43,7 @@ const storage = openStorage();
 export const canKeep = storage !== undefined;
 
 /** Resolves the requests that wait for a key. */
-let waiting = Promise.withResolvers<string>();
+let keyAwaited = Promise.withResolvers<string>();
 
 function openStorage(): Storage | undefined {
   try {
@@ -154,13 +154,13 @@ function useStored(): void {
 function useKey(key: string): void {
   keyProblem.value = undefined;
   apiKey.value = key;
-  waiting.resolve(key);
+  keyAwaited.resolve(key);
 }
 
 /** Resolves to the key, as soon as the reader has signed in. */
 export async function keyForRequest(): Promise<string> {
   if (apiKey.value !== undefined && keyProblem.value === undefined) return apiKey.value;
-  return await waiting.promise;
+  return await keyAwaited.promise;
 }
 
 /** The service refuses a key. The page asks for another one, unless it has one already. Other tabs find out themselves. */
@@ -170,7 +170,7 @@ export function refuseKey(refused: string, message: string): void {
 }
 
 function askAgain(reason: string): void {
-  waiting = Promise.withResolvers();
+  keyAwaited = Promise.withResolvers();
   keyProblem.value = reason;
 }
 

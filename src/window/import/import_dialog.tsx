@@ -102,7 +102,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       title={draft === undefined ? "Import animals" : <ImportOf draft={draft} />}
       isWide={draft !== undefined}
       no="Cancel"
-      yes={hasWork ? labelOf(plan) : undefined}
+      yes={hasWork ? buttonWords(plan) : undefined}
       busy={isAdding ? "Adding …" : undefined}
       background={{ subject: "Import", isLeft }}
       onYes={() => hasWork && begin(draft!, plan)}
@@ -204,7 +204,7 @@ function useAnimals(draft: Draft | undefined) {
   return { pets, fault };
 }
 
-function labelOf({ entries }: Plan): string {
+function buttonWords({ entries }: Plan): string {
   const changed = entries.filter(({ kind }) => kind === "change").length;
   const added = entries.length - changed;
   if (changed === 0) return `Import ${animals(added)}`;

@@ -60,7 +60,7 @@ type Step = Entry | { kind: "faulty"; leftOut: LeftOut } | { kind: "unchanged" }
 /** Every row adds an animal, also if it has an identifier. */
 export function planAdditions(table: Table, columns: Columns): Plan {
   const counts = new Counts();
-  return planOf(table, (row) => addition(row, columns, counts));
+  return planRows(table, (row) => addition(row, columns, counts));
 }
 
 /** Rows with an identifier change the animal that has it; the others add one. `pets` has the animals that exist. */
@@ -71,7 +71,7 @@ export function planChanges(
 ): Plan {
   const counts = new Counts();
   const ids = new Set<number>();
-  return planOf(table, (row) => {
+  return planRows(table, (row) => {
     const text = seenText(cellOf(row, columns, "id") ?? "");
     if (text === "") return addition(row, columns, counts);
     if (isRoundedNumber(text)) {
@@ -116,7 +116,7 @@ export function idsIn(table: Table, columns: Columns): number[] {
   return [...new Set(ids.filter((id) => id !== undefined))].filter((id) => id > 0);
 }
 
-function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
+function planRows({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
   const plan: Plan = { entries: [], leftOut: [], unchanged: 0 };
   for (const row of rows) {
     const fault = faultOfRow(row, titles.length);
@@ -152,7 +152,7 @@ function faultOfRow(
 }
 
 function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
-  const texts = textsOf(row, columns);
+  const texts = textsOfRow(row, columns);
   const parsed = parsePet(texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { pet } = parsed;
@@ -160,7 +160,7 @@ function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
 }
 
 function change(row: CsvRow, columns: Columns, before: Pet): Step {
-  const texts = textsOf(row, columns);
+  const texts = textsOfRow(row, columns);
   const parsed = parseChange(before, texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { patch } = parsed;
@@ -169,7 +169,7 @@ function change(row: CsvRow, columns: Columns, before: Pet): Step {
 }
 
 /** The texts of the fields that have a column. */
-function textsOf(row: CsvRow, columns: Columns): Texts {
+function textsOfRow(row: CsvRow, columns: Columns): Texts {
   const texts: Texts = {};
   for (const { name } of EDITABLE_FIELDS) {
     const text = cellOf(row, columns, name);

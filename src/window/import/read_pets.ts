@@ -1,10 +1,8 @@
 /** Reads animals by their ids. */
 
 import type { Pet } from "../../../events/pet.ts";
+import { IDS_MAX } from "../data/animals.ts";
 import { request } from "../data/api.ts";
-
-/** The limit of the interface. */
-const IDS_MAX = 100;
 
 /** Resolves to the animals that exist, by their ids. */
 export async function readPets(

@@ -8,7 +8,7 @@ import { type Entry, idempotencyKeyOf } from "./plan.ts";
  * How many lines are in flight. Over HTTP/1.1, the browser sends five of them at a time, because one of its six
  * connections is the stream. Over HTTP/2, it sends all, so that a distant service costs little time.
  */
-export const WORKERS = 16;
+export const LINES_IN_FLIGHT = 16;
 
 /** The key may not write, so no line can be imported. */
 const FORBIDDEN = 403;
@@ -36,10 +36,10 @@ export async function runImport(
   const work = async () => {
     for (const entry of queue) {
       if (signal.aborted) return;
-      onOutcome(entry, await send(entry));
+      onOutcome(entry, await sendEntry(entry));
     }
   };
-  const workers = Array.from({ length: WORKERS }, work);
+  const workers = Array.from({ length: LINES_IN_FLIGHT }, work);
   try {
     await Promise.all(workers);
   } finally {
@@ -49,7 +49,7 @@ export async function runImport(
   }
 }
 
-async function send(entry: Entry): Promise<LineOutcome> {
+async function sendEntry(entry: Entry): Promise<LineOutcome> {
   try {
     return await (entry.kind === "addition" ? add(entry) : change(entry));
   } catch (error) {

@@ -52,7 +52,7 @@ export function AnimalRow({ pet, patch, isActive }: AnimalRowProps): JSX.Element
       </span>
       <span role="gridcell" class="number id">{id}</span>
       <span role="gridcell" class="actions">
-        {mayWrite.value && <Actions pet={pet} />}
+        {mayWrite.value && <RowActions pet={pet} />}
       </span>
     </>
   );
@@ -98,7 +98,7 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
   );
 }
 
-function Actions({ pet }: { pet: Pet }): JSX.Element {
+function RowActions({ pet }: { pet: Pet }): JSX.Element {
   const name = spokenName(pet.name);
   return (
     <>

@@ -9,7 +9,7 @@ import { exportSelected } from "./export_animals.ts";
 import { STATUS_CHOICES, statusOf } from "../data/fields.ts";
 import { isSearch } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
-import { choiceOf } from "../animal/field_views.tsx";
+import { dottedChoice } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
@@ -27,10 +27,10 @@ import {
 export function SelectionBar(): JSX.Element | null {
   if (progress.value !== undefined) return <Progress />;
   const isShown = animalId.value === undefined && selectedIds.value.size > 0;
-  return isShown ? <Actions /> : null;
+  return isShown ? <SelectedActions /> : null;
 }
 
-function Actions(): JSX.Element {
+function SelectedActions(): JSX.Element {
   const isWaiting = isLoadingWhole.value;
   const isPart = !isAllSelected.value || hasMore.value;
   // The button for all is gone then, or the bar.
@@ -54,7 +54,7 @@ function Actions(): JSX.Element {
         {mayWrite.value && (
           <>
             <Menu class="" title="Mark as" label="Mark as" button="Mark as" disabled={isWaiting}>
-              {STATUS_CHOICES.map(choiceOf).map(({ text, drawn }) => (
+              {STATUS_CHOICES.map(dottedChoice).map(({ text, drawn }) => (
                 <button
                   key={text}
                   type="button"

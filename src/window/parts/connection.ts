@@ -3,20 +3,20 @@
 import { computed, signal } from "@preact/signals";
 
 /** The requests that wait for the service, each with the reason. The map is replaced after each change. */
-const waiting = signal<ReadonlyMap<symbol, string>>(new Map());
+const unanswered = signal<ReadonlyMap<symbol, string>>(new Map());
 
 const hasAnswered = signal(false);
 
 /** The reason if the service does not respond; "" while nothing waits for it, `undefined` before its first response. */
 export const connectionProblem = computed(() => {
-  const reason = [...waiting.value.values()].at(-1);
+  const reason = [...unanswered.value.values()].at(-1);
   if (reason !== undefined) return reason;
   return hasAnswered.value ? "" : undefined;
 });
 
 /** A request waits, and is sent again. */
 export function noteWaiting(request: symbol, reason: string): void {
-  waiting.value = new Map(waiting.value).set(request, reason);
+  unanswered.value = new Map(unanswered.value).set(request, reason);
 }
 
 export function noteAnswer(): void {
@@ -25,8 +25,8 @@ export function noteAnswer(): void {
 
 /** A request has its response, or is given up. */
 export function noteEnd(request: symbol): void {
-  if (!waiting.value.has(request)) return;
-  const others = new Map(waiting.value);
+  if (!unanswered.value.has(request)) return;
+  const others = new Map(unanswered.value);
   others.delete(request);
-  waiting.value = others;
+  unanswered.value = others;
 }

@@ -55,7 +55,7 @@ function endToast(toast: Toast): void {
   restoreFocus();
 }
 
-function undo(toast: Toast): void {
+function undoToast(toast: Toast): void {
   endToast(toast);
   toast.undo?.carryOut();
 }
@@ -64,7 +64,7 @@ function undo(toast: Toast): void {
 function undoLast(): void {
   const last = lastToUndo();
   if (last === undefined) showToast("Nothing to undo");
-  else undo(last);
+  else undoToast(last);
 }
 
 function lastToUndo(): Toast | undefined {
@@ -151,7 +151,7 @@ function Toasts(): JSX.Element {
       {[...shown].map((toast, index) => (
         <p key={index} class="toast">
           <span>{toast.content}</span>
-          {mayUndo(toast) && <UndoButton onPress={() => undo(toast)} />}
+          {mayUndo(toast) && <UndoButton onPress={() => undoToast(toast)} />}
         </p>
       ))}
     </div>

@@ -27,14 +27,14 @@ const now = computed(() => {
 
 export function RelativeTime({ of }: { of: string }): JSX.Element {
   const time = new Date(of);
-  return <time dateTime={of} title={formatExactly(time)}>{wordsOf(time)}</time>;
+  return <time dateTime={of} title={formatExactly(time)}>{ageInWords(time)}</time>;
 }
 
 export function ExactTime({ of }: { of: string }): JSX.Element {
   return <time dateTime={of}>{formatExactly(new Date(of))}</time>;
 }
 
-function wordsOf(time: Date): string {
+function ageInWords(time: Date): string {
   const ageMs = now.value - time.getTime();
   if (ageMs < MINUTE_MS) return "just now";
   if (ageMs < HOUR_MS) return relative.format(-Math.floor(ageMs / MINUTE_MS), "minute");

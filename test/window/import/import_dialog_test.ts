@@ -18,7 +18,7 @@ import {
 } from "../../support/window_controls.ts";
 
 /** Lines in flight. */
-const WORKERS = 16;
+const LINES_IN_FLIGHT = 16;
 
 const LINES = 300;
 
@@ -531,10 +531,12 @@ testInBrowser(
     await until(() => assertGreater(active, 3));
     await page.keyboard.press("Escape");
     gate.resolve();
-    await dialog.getByText(`The import was stopped: ${500 - WORKERS} animals are not imported`)
+    await dialog.getByText(
+      `The import was stopped: ${500 - LINES_IN_FLIGHT} animals are not imported`,
+    )
       .waitFor();
-    assertEquals((await service.listIds("limit=100")).length, WORKERS);
-    assertLess(most, WORKERS + 1);
+    assertEquals((await service.listIds("limit=100")).length, LINES_IN_FLIGHT);
+    assertLess(most, LINES_IN_FLIGHT + 1);
     await press(dialog, "Done");
     await dialog.waitFor({ state: "detached" });
     // It ends by itself if the key may not write.
