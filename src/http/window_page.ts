@@ -1,5 +1,6 @@
 /** The window at /window: a page on which people see and change the animals. It uses only the interface. */
 
+import { hash } from "node:crypto";
 import { reasonOf } from "eventstore-less/startup";
 import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
@@ -7,6 +8,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { RequestHeaders } from "../runtime/service_request.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
 import { commandName } from "../runtime/words.ts";
+import FIRST_LIST from "../window/first_list.js" with { type: "text" };
 import { STYLES } from "../window/styles.ts";
 import HTML from "../window/window.html" with { type: "text" };
 import { pagePolicy } from "./docs/page_policy.ts";
@@ -23,8 +25,16 @@ const STYLE = "/window/window.css";
 const ENTRY = "main.js";
 const ENTRY_ELEMENT = '<script src="window/main.js"';
 
+/** The first script is in the page, without comments and indentation, and the policy names it by its hash. */
+const FIRST_SCRIPT = FIRST_LIST.replaceAll(/\/\*[^]*?\*\/|\/\/ .*|^ +/gm, "");
+const FIRST_ELEMENT = "<script></script>";
+
 const POLICY = {
-  ...pagePolicy({ styles: "'self'", requests: "'self'" }),
+  ...pagePolicy({
+    scripts: `'self' 'sha256-${hash("sha256", FIRST_SCRIPT, "base64")}'`,
+    styles: "'self'",
+    requests: "'self'",
+  }),
   // A page that opens this one, or that this one opens, gets no handle on it.
   "cross-origin-opener-policy": "same-origin",
 };
@@ -106,7 +116,9 @@ function pageOf(scripts: Scripts): string {
   const imported = importedAtOnce(scripts).map((name) =>
     `<link rel="modulepreload" href="window/${name}">\n    `
   );
-  return HTML.replace(ENTRY_ELEMENT, imported.join("") + ENTRY_ELEMENT);
+  return HTML
+    .replace(FIRST_ELEMENT, () => `<script>${FIRST_SCRIPT}</script>`)
+    .replace(ENTRY_ELEMENT, imported.join("") + ENTRY_ELEMENT);
 }
 
 function importedAtOnce(scripts: Scripts): string[] {

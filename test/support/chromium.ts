@@ -1,9 +1,8 @@
 import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals } from "@std/assert";
 import { type FetchHandler, serveFetch } from "./fetch_from.ts";
-import { importTestPackage } from "./import_test_package.ts";
+import { CHROMIUM_PATH, launchChromium } from "./launch_chromium.ts";
 import { permissions, testNeeding } from "./test_needing.ts";
-import { isInstalled } from "./store_server.ts";
 import { IS_ON_NODE } from "./programs.ts";
 import { openRealStore } from "./real_store.ts";
 import { ServiceProcess } from "./service_process.ts";
@@ -11,11 +10,7 @@ import { TempStore } from "./temp_store.ts";
 import { HANG_LIMIT_MS } from "./until.ts";
 import { openTestService, TEST_STORES, type TestService } from "./test_service.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const PREFIX = "/shop";
-
-/** A name of this machine that browsers take for another one, without TLS. */
-export const OTHER_HOST = "shop.example";
 
 /** Any object of playwright-core. It is imported at run time, so its types are not known. */
 // deno-lint-ignore no-explicit-any
@@ -40,8 +35,7 @@ interface Parts {
   open: (path: string, options?: OpenOptions) => Promise<Page>;
 }
 
-const executablePath = PLACES.find(isInstalled);
-const CHROMIUM = { name: "chromium", isMet: executablePath !== undefined };
+const CHROMIUM = { name: "chromium", isMet: CHROMIUM_PATH !== undefined };
 const test = testNeeding(permissions("read", "write", "run", "net", "env", "sys"), CHROMIUM);
 
 let launched: Promise<Page> | undefined;
@@ -105,18 +99,6 @@ async function openService(cleanUp: AsyncDisposableStack): Promise<TestService> 
     return fetch(forwarded, { headers, redirect: "manual" });
   };
   return { ...service, fetch: fetchOnNode };
-}
-
-/** Starts the browser without background traffic. */
-async function launchChromium() {
-  const { chromium } = await importTestPackage("playwright-core");
-  const args = [
-    "--no-sandbox",
-    "--disable-quic",
-    "--disable-background-networking",
-    `--host-resolver-rules=MAP ${OTHER_HOST} 127.0.0.1`,
-  ];
-  return await chromium.launch({ executablePath, args });
 }
 
 /** A handler that knows only the addresses under the prefix, and gives them to `network` without it. */

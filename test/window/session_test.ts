@@ -2,8 +2,9 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
+import { OTHER_HOST } from "../support/launch_chromium.ts";
 import { until } from "../support/until.ts";
 import { enterKey, fill, linkOf, press, row, signOut, toast } from "../support/window_controls.ts";
 

@@ -1,10 +1,19 @@
 /** The surface: what a slow network shows, targets for fingers, the focus ring, and fields of our own. */
 
-import { assert, assertGreater, assertLessOrEqual } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectAccessible, linkOf, press, row } from "../support/window_controls.ts";
+import {
+  button,
+  enterKey,
+  expectAccessible,
+  linkOf,
+  press,
+  row,
+  signOut,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "the page shows its header and a skeleton before its script has come",
@@ -30,6 +39,37 @@ testInBrowser(
     await expectSoon(() => heading.count(), 1);
     // Nothing moves when the script replaces it.
     await expectSoon(() => heading.boundingBox(), place);
+  },
+);
+
+testInBrowser(
+  "a page with a key reads the list once, while its scripts come, and each sign-in reads it again",
+  async ({ service, network, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    let lists = 0;
+    let gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.url.endsWith("/main.js")) await gate.promise;
+      if (request.url.endsWith("/v1/pets?limit=100")) lists++;
+      return await service.fetch(request);
+    };
+    gate.resolve();
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    assertEquals(lists, 1);
+    gate = Promise.withResolvers();
+    await page.goto(`${address}/window`, { waitUntil: "commit" });
+    await expectSoon(() => lists, 2);
+    assertEquals(await row(page, "Rex").count(), 0);
+    gate.resolve();
+    await row(page, "Rex").waitFor();
+    await tab(page, "All 1").waitFor();
+    assertEquals(lists, 2);
+    await signOut(page);
+    await service.add({ name: "Mia", categoryId: 7 });
+    await enterKey(page, service.token);
+    await row(page, "Mia").waitFor();
+    assertEquals(lists, 3);
   },
 );
 

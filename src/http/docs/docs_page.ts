@@ -87,5 +87,5 @@ function policyOfDocs({ publicUrl, stagingUrl }: BaseAddresses) {
   for (const url of [publicUrl, stagingUrl]) {
     if (url !== undefined) requests.push(new URL(url).origin);
   }
-  return pagePolicy({ styles: "'unsafe-inline'", requests: requests.join(" ") });
+  return pagePolicy({ scripts: "'self'", styles: "'unsafe-inline'", requests: requests.join(" ") });
 }

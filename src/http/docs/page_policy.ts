@@ -1,8 +1,15 @@
-/** The `Content-Security-Policy` of a page, as a header: only own scripts, and these styles and requests. */
-export function pagePolicy({ styles, requests }: { styles: string; requests: string }) {
+/** The sources of a page, as its policy names them. */
+interface PageSources {
+  scripts: string;
+  styles: string;
+  requests: string;
+}
+
+/** The `Content-Security-Policy` of a page, as a header: only these sources. */
+export function pagePolicy({ scripts, styles, requests }: PageSources) {
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${scripts}`,
     `style-src ${styles}`,
     `connect-src ${requests}`,
     "img-src 'self'",

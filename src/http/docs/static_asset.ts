@@ -7,11 +7,18 @@ import { entityTag } from "../../api/conditional_read.ts";
 import type { HttpResponse } from "../../api/http_response.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
 
+/** A text of fewer bytes is compressed more. */
+const SMALL_BYTES = 200_000;
+
 /** The content codings that the service sends, the preferred one first. */
 const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = {
-  // Quality 10 takes eight times as long and saves 7 % of the bytes (Swagger UI).
-  br: (bytes) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  br: (bytes) => {
+    // Quality 10 saves 5 % of the bytes: for 0.1 s, once, of the window, and for seconds of the reference.
+    const quality = bytes.length < SMALL_BYTES ? 10 : 9;
+    return promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: quality },
+    });
+  },
   gzip: (bytes) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
 };
 

@@ -2,6 +2,7 @@
 
 import { noteServiceTime } from "../parts/clock.ts";
 import { noteAnswer, noteEnd, noteWaiting } from "../parts/connection.ts";
+import { takeFirstList } from "./first_list.ts";
 import { FIELDS, formatPet, messageOf, type Patch } from "./fields.ts";
 import { keyForRequest, refuseKey, UNAUTHORIZED } from "./session.ts";
 import { holdPageWhile } from "./unsaved.ts";
@@ -171,20 +172,29 @@ async function fetchWithKey(path: string, options: RequestOptions): Promise<Resp
   for (;;) {
     const apiKey = await keyForRequest();
     const headers = { ...options.headers, authorization: `Bearer ${apiKey}` };
-    const response = await fetchOnce(path, { ...options, headers });
+    const begun = takeFirstList(path, apiKey);
+    const response = await fetchOnce(path, { ...options, headers }, begun);
     if (response.status !== UNAUTHORIZED) return response;
     refuseKey(apiKey, (await errorOf(response)).message);
   }
 }
 
-/** Resolves to a response with its body, or with that of a stream, and with status 0 if it does not come to its end. */
-async function fetchOnce(path: string, options: RequestOptions): Promise<Response> {
+/**
+ * Resolves to a response with its body, or with that of a stream, and with status 0 if it does not come to its end. `begun`
+ * is the response if the request is under way.
+ */
+async function fetchOnce(
+  path: string,
+  options: RequestOptions,
+  begun: Promise<Response> | undefined,
+): Promise<Response> {
   const isStream = options.headers?.accept === "text/event-stream";
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), REQUEST_LIMIT_MS);
   const signals = [limit.signal, options.signal].filter((it) => it !== undefined);
   try {
-    const response = await fetch(`v1/${path}`, { ...options, signal: AbortSignal.any(signals) });
+    const signal = AbortSignal.any(signals);
+    const response = await (begun ?? fetch(`v1/${path}`, { ...options, signal }));
     noteServiceTime(response.headers.get("date"));
     if (isStream) return response;
     const text = await response.text();
