@@ -227,7 +227,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a report says which animals failed and why, and undoes the rest",
+  "a report says which animals failed and why, and undoes what was done",
   async ({ service, network, open }) => {
     await addPets(service, 4);
     const page = await open(`/window#key=${service.token}`);
@@ -256,7 +256,7 @@ testInBrowser(
     ]);
     await expectAccessible(page, "report");
     network.fetch = service.fetch;
-    await press(dialog, "Undo the rest");
+    await press(dialog, "Undo the change");
     await toast(page, "Undone: Pet 1 is available again").waitFor();
     await expectSoon(() => statusText(page, "Pet 1"), "Available");
     await bar(page).getByText("3 selected").waitFor();
@@ -282,11 +282,15 @@ testInBrowser(
     await expectAccessible(page, "progress");
     await press(running, "Stop");
     gate.resolve();
-    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were not changed" });
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: "Stopped: 10 animals were not changed" }).waitFor();
     await dialog.getByText("10 animals were sold.").waitFor();
-    await dialog.getByText("You stopped it before 10 animals.").waitFor();
-    await press(dialog, "Close");
+    await dialog.getByText("You stopped it before it came to 10 animals.").waitFor();
+    await expectAccessible(page, "report of what was stopped");
     assertEquals(patches, 10);
+    await press(dialog, "Undo the 10 changes");
+    await toast(page, "Undone: 10 animals changed back").waitFor();
+    await tab(page, "Available 20").waitFor();
   },
 );
 
@@ -325,7 +329,7 @@ testInBrowser(
     await running("Undoing").getByText("Undoing 0 of 1").waitFor();
     gate.resolve();
     const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were not changed" });
-    await dialog.getByText("You stopped it before 15 animals.").waitFor();
+    await dialog.getByText("You stopped it before it came to 15 animals.").waitFor();
     await press(dialog, "Close");
     await expectSoon(() => statusText(page, "Rex"), "Available");
     assertEquals(patches, 6);

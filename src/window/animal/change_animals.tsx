@@ -95,10 +95,10 @@ export async function changeStatus(
   if (!isSure) return;
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
   report(await writeEach(writes, "Changing"), {
-    failed: "not changed",
+    verb: "changed",
+    noun: "change",
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
     note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
-    mayUndo: true,
   });
 }
 
@@ -113,9 +113,9 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   });
   if (!isSure) return;
   report(await writeEach(pets.map(removalOf), "Removing"), {
-    failed: "not removed",
+    verb: "removed",
+    noun: "removal",
     words: (count) => `${animalsWere(count)} removed`,
-    mayUndo: true,
   });
 }
 
@@ -138,9 +138,8 @@ async function undo(done: readonly Written[]): Promise<void> {
   // The animal has another page after its removal is undone.
   if (wasRemoved && isPageOfRemoved && first !== undefined) showOtherAnimal(first.before.id);
   report(outcomes, {
-    failed: wasRemoved ? "not added again" : "not changed back",
+    verb: wasRemoved ? "added again" : "changed back",
     words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
-    mayUndo: false,
   });
   if (first !== undefined) await focusRow(first.before.id);
 }
@@ -242,39 +241,48 @@ async function outcomeOf(
 }
 
 interface Report {
-  /** The verb for the animals that failed, such as "not changed". */
-  failed: string;
+  /** What was done to an animal, after "was". */
+  verb: string;
+  /** What a write is called if it can be undone: for example "change". */
+  noun?: string;
   /** The sentence for the number of animals that were written. */
   words: (count: number) => ComponentChildren;
   note?: string;
-  mayUndo: boolean;
 }
 
-/** A message if all succeeded, else a dialog that says what failed and why. */
-function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
+/** A message if all succeeded, else a dialog that says what was done, what was not and why. Its button says what it undoes. */
+function report(outcomes: Outcomes, { verb, noun, words, note }: Report): void {
   const { done, failures, notSent } = outcomes;
-  const undoDone = mayUndo && done.length > 0 ? undoing(done) : undefined;
-  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `, ${note}`}</>;
+  const undoDone = noun !== undefined && done.length > 0 ? undoing(done) : undefined;
+  const what = done.length > 0
+    ? <>{words(done.length)}{note !== undefined && `, ${note}`}</>
+    : `No animal was ${verb}`;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);
     return;
   }
+  const missing = `${animalsWere(failures.length + notSent)} not ${verb}`;
   openDialog((close) => (
     <Dialog
-      title={`${animalsWere(failures.length + notSent)} ${failed}`}
+      title={notSent > 0 ? `Stopped: ${missing}` : missing}
       no="Close"
-      yes={undoDone === undefined ? undefined : "Undo the rest"}
+      yes={undoDone === undefined ? undefined : undoWords(noun!, done.length)}
       onYes={() => {
         close();
         undoDone?.carryOut();
       }}
       onClose={close}
     >
-      {what && <p role="status">{what}.</p>}
-      {notSent > 0 && <p>You stopped it before {animals(notSent)}.</p>}
+      <p role="status">{what}.</p>
+      {notSent > 0 && <p>You stopped it before it came to {animals(notSent)}.</p>}
       {failures.length > 0 && <Failures failures={failures} />}
     </Dialog>
   ));
+}
+
+/** They cannot mean the animals to which nothing was done. */
+function undoWords(noun: string, count: number): string {
+  return count === 1 ? `Undo the ${noun}` : `Undo the ${count.toLocaleString("en")} ${noun}s`;
 }
 
 function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {
