@@ -114,6 +114,30 @@ testInBrowser(
 );
 
 testInBrowser(
+  "an animal is a card on paper, dated and without its history",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Rabbits and hares");
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    const page = await open(`/window?animal=1#key=${service.token}`);
+    const card = page.getByRole("article");
+    await card.getByText("just now, by you").waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    const printed =
+      /^Rex\nSold\nId\n1\nCategory\nRabbits and hares\nAdded\n.*20\d\d, \d+:\d\d.*\nPrinted on \d+ \w+ 20\d\d$/;
+    const lines = async () => (await card.innerText()).replaceAll(/\n+/g, "\n");
+    await expectSoon(async () => printed.test(await lines()), true);
+    const border = () =>
+      card.evaluate((it: Page) => (globalThis as Page).getComputedStyle(it).borderStyle);
+    await expectSoon(border, "solid");
+    await page.evaluate("dispatchEvent(new Event('afterprint'))");
+    await page.emulateMedia({ media: "screen" });
+    await heading(page, "History").waitFor();
+    await button(page, "Edit").waitFor();
+  },
+);
+
+testInBrowser(
   "previous and next follow the list, and one step back is the list as it was",
   async ({ service, address, open }) => {
     for (let id = 1; id <= 103; id++) {

@@ -183,7 +183,8 @@ testInBrowser("paper gets all loaded rows, and no controls", async ({ service, o
   const paper = page.locator(".paper");
   await expectSoon(() => paper.locator("tbody tr").count(), 90);
   await paper.getByText("Pet 1", { exact: true }).waitFor();
-  await paper.getByText(/^Animals, \d+ \w+ 20\d\d$/).waitFor();
+  await paper.getByText("Animals", { exact: true }).waitFor();
+  await paper.getByText(/^90 animals, \d+ \w+ 20\d\d$/).waitFor();
   await page.getByRole("grid").waitFor({ state: "hidden" });
   await button(page, "Add an animal").waitFor({ state: "hidden" });
   await page.getByRole("complementary").waitFor({ state: "hidden" });
@@ -192,6 +193,27 @@ testInBrowser("paper gets all loaded rows, and no controls", async ({ service, o
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
   await page.emulateMedia({ media: "screen" });
   await paper.waitFor({ state: "detached" });
+});
+
+testInBrowser("no page has controls on paper", async ({ service, open }) => {
+  await service.nameCategory(7n, "Rabbits and hares");
+  await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+  const headings = {
+    "status=sold&categoryId=7&name=re": "Animals sold in Rabbits and hares, with “re” in the name",
+    "animal=1": "Rex",
+    "page=categories": "Categories",
+    "page=activity": "Activity",
+  };
+  for (const [query, heading] of Object.entries(headings)) {
+    const page = await open(`/window?${query}#key=${service.token}`);
+    await page.getByText("Rex").or(page.getByText("Rabbits")).first().waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    const shown = page.locator(":is(h2, caption b)").filter({ visible: true }).first();
+    await expectSoon(() => shown.innerText(), heading);
+    const controls = page.locator("button, input, select, nav, .back").filter({ visible: true });
+    await expectSoon(() => controls.count(), 0, query);
+  }
 });
 
 testInBrowser(

@@ -35,6 +35,7 @@ import { keyInfo, mayWrite } from "../data/key_info.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
 import { PageHeading } from "../parts/page_heading.tsx";
+import { isPrinting, printedDate } from "../parts/printing.ts";
 import { addressOf, onFollow, showList, showOtherAnimal } from "../navigation/navigation.ts";
 import { BackLink } from "../navigation/back_link.tsx";
 import { Query } from "../data/queries.ts";
@@ -77,7 +78,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   // The button that removes it is gone then.
   useEffect(restoreFocus, [history.isRemoved]);
   return (
-    <article aria-busy={isLoading}>
+    <article class="animal" aria-busy={isLoading}>
       <nav aria-label="Animals">
         <BackLink />
         <span class="space" />
@@ -90,6 +91,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
       {isUnknown
         ? <p class="soft">It may have been removed.</p>
         : <Contents history={history} loadOlder={loadOlder} />}
+      {isPrinting.value && <p class="soft small">Printed on {printedDate()}</p>}
     </article>
   );
 }
@@ -142,7 +144,7 @@ function Contents({ history, loadOlder }: ContentsProps): JSX.Element {
 
 function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.Element | null {
   if (pet === undefined || isRemoved) return null;
-  if (!mayWrite.value) return <StatusPill status={pet.status} />;
+  if (!mayWrite.value || isPrinting.value) return <StatusPill status={pet.status} />;
   return (
     <>
       <StatusPicker pet={pet} patch={changing.value.get(pet.id)} />
@@ -213,7 +215,8 @@ function Detail({ label, children }: { label: string; children: ComponentChildre
  * interface tells no label.
  */
 function By({ actor }: { actor: string | undefined }): JSX.Element | null {
-  if (actor === undefined) return null;
+  // "You" is nobody on paper.
+  if (actor === undefined || isPrinting.value) return null;
   if (actor === keyInfo.value?.id) return <>, by you</>;
   return (
     <>

@@ -26,7 +26,7 @@ import { afterDraw, focusHome, restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isText, latinKey } from "../parts/keys.ts";
 import { usePageKeys } from "../parts/page_keys.ts";
-import { MissingOnPaper, PaperList, usePrinting } from "./print_list.tsx";
+import { MissingOnPaper, PaperList, usePrintKey } from "./print_list.tsx";
 import { showList, shownAgain, turnOrder } from "../navigation/navigation.ts";
 import {
   clearSelection,
@@ -134,7 +134,7 @@ function Grid(): JSX.Element {
   useView(rows);
   const endShift = useAnchor(ids, rows);
   usePageKeys(onSelectionKey);
-  usePrinting();
+  usePrintKey();
   const kept = useFocusKept(rows, activeRow);
 
   const first = firstRow - rowsOnScreen / 2;

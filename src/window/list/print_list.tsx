@@ -3,33 +3,23 @@
  * what is missing. The rows of the screen would take minutes and gigabytes for ten thousand animals.
  */
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { viewOf } from "../animal/field_views.tsx";
 import { hasMore, loadedCount, loadRest, petOf, rowIds, wanted } from "../data/animals.ts";
 import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
 import { isFiltered } from "../data/filter.ts";
-import { serviceTime } from "../parts/clock.ts";
 import { animals } from "../parts/count_words.ts";
 import { latinKey } from "../parts/keys.ts";
 import { showToast } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
+import { isPrinting, printedDate } from "../parts/printing.ts";
 import { FilterWords } from "./filter_words.tsx";
 
-const isPrinting = signal(false);
-
-export function usePrinting(): void {
+export function usePrintKey(): void {
   useEffect(() => {
-    const setPrinting = ({ type }: Event) => isPrinting.value = type === "beforeprint";
     addEventListener("keydown", onPrintKey);
-    addEventListener("beforeprint", setPrinting);
-    addEventListener("afterprint", setPrinting);
-    return () => {
-      removeEventListener("keydown", onPrintKey);
-      removeEventListener("beforeprint", setPrinting);
-      removeEventListener("afterprint", setPrinting);
-    };
+    return () => removeEventListener("keydown", onPrintKey);
   }, []);
 }
 
@@ -48,11 +38,8 @@ export function PaperList(): JSX.Element | null {
   return (
     <table class="paper">
       <caption>
-        Animals{isFiltered(filter) && (
-          <>
-            <FilterWords filter={filter} />
-          </>
-        )}, {printedDate()}
+        <b>Animals {isFiltered(filter) && <FilterWords filter={filter} />}</b>
+        <span>{animals(loadedCount.value)}, {printedDate()}</span>
       </caption>
       <thead>
         <tr>
@@ -80,10 +67,6 @@ function PaperRow({ id }: { id: number }): JSX.Element | null {
       <td class="number">{id}</td>
     </tr>
   );
-}
-
-function printedDate(): string {
-  return new Date(serviceTime()).toLocaleDateString("en-GB", { dateStyle: "long" });
 }
 
 export function MissingOnPaper(): JSX.Element | null {

@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { serviceTime } from "./clock.ts";
+import { isPrinting } from "./printing.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -12,6 +13,8 @@ const UPDATE_MS = 30_000;
 
 const relative = new Intl.RelativeTimeFormat("en", { style: "short" });
 export const formatDate = new Intl.DateTimeFormat("en", { dateStyle: "medium" }).format;
+const formatMinute =
+  new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "short" }).format;
 const formatExactly =
   new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" }).format;
 
@@ -27,7 +30,9 @@ const now = computed(() => {
 
 export function RelativeTime({ of }: { of: string }): JSX.Element {
   const time = new Date(of);
-  return <time dateTime={of} title={formatExactly(time)}>{ageInWords(time)}</time>;
+  // Nobody knows later when it was printed.
+  const words = isPrinting.value ? formatMinute(time) : ageInWords(time);
+  return <time dateTime={of} title={formatExactly(time)}>{words}</time>;
 }
 
 export function ExactTime({ of }: { of: string }): JSX.Element {
