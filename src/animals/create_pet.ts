@@ -4,7 +4,7 @@ import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content } from "../api/component.ts";
 import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { addressPattern, always, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
-import type { Operation } from "../api/operation.ts";
+import type { WriteOperation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY, parseIdempotencyKey } from "../api/requests/idempotency_key.ts";
 import { parseBody } from "../api/requests/parse_body.ts";
 import { parseQuery } from "../api/requests/query.ts";
@@ -24,7 +24,7 @@ const LOCATION = always(
   `${EXAMPLE_BASE}/pets/${EXAMPLE_PET.id}`,
 );
 
-export const createPet: Operation<CreatePetDeps> = {
+export const createPet: WriteOperation<CreatePetDeps> = {
   id: "createPet",
   method: "POST",
   path: "/pets",

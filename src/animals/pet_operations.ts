@@ -1,14 +1,15 @@
 /** The operations of animals (section 4 of the interface), in the order of the description. */
 
 import type { Operation } from "../api/operation.ts";
-import { createPet, type CreatePetDeps } from "./create_pet.ts";
+import { batchPets, type BatchPetsDeps } from "./batch_pets.ts";
+import { createPet } from "./create_pet.ts";
 import { getPet } from "./get_pet.ts";
 import { listPetEvents, type ListPetEventsDeps } from "./list_pet_events.ts";
 import { listPets, type ListPetsDeps } from "./list_pets.ts";
 import { removePet } from "./remove_pet.ts";
 import { updatePet } from "./update_pet.ts";
 
-export type PetDeps = ListPetsDeps & CreatePetDeps & ListPetEventsDeps;
+export type PetDeps = ListPetsDeps & BatchPetsDeps & ListPetEventsDeps;
 
 export const PET_OPERATIONS: readonly Operation<PetDeps>[] = [
   listPets,
@@ -16,5 +17,6 @@ export const PET_OPERATIONS: readonly Operation<PetDeps>[] = [
   getPet,
   updatePet,
   removePet,
+  batchPets,
   listPetEvents,
 ];

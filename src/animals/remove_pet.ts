@@ -1,7 +1,7 @@
 import type { ApiRequest } from "../api/api_request.ts";
 import { ERRORS_OF_ALL, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { HEADERS_OF_REMOVALS } from "../api/described_headers.ts";
-import type { Operation } from "../api/operation.ts";
+import type { WriteOperation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
 import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
@@ -14,7 +14,7 @@ export interface RemovePetDeps extends commands.WritePetDeps {
   bodies: BodyReader;
 }
 
-export const removePet: Operation<RemovePetDeps> = {
+export const removePet: WriteOperation<RemovePetDeps> = {
   id: "removePet",
   method: "DELETE",
   path: "/pets/{petId}",

@@ -3,7 +3,7 @@ import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { ACCEPT_PATCH_HEADER, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
-import type { Operation } from "../api/operation.ts";
+import type { WriteOperation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { parsePatch } from "../api/requests/parse_body.ts";
 import { type BodyReader, PATCH_TYPES } from "../api/requests/request_body.ts";
@@ -19,7 +19,7 @@ export interface UpdatePetDeps extends commands.WritePetDeps {
 
 const EXAMPLE_PATCH = { status: "sold" };
 
-export const updatePet: Operation<UpdatePetDeps> = {
+export const updatePet: WriteOperation<UpdatePetDeps> = {
   id: "updatePet",
   method: "PATCH",
   path: "/pets/{petId}",

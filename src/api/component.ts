@@ -7,11 +7,19 @@ export class Component {
   readonly name: string;
   /** A zod schema, or the JSON of a parameter or a header. */
   readonly value: object;
+  /** Components that only its value refers to. */
+  readonly inner: readonly Component[];
 
-  constructor(kind: Component["kind"], name: string, value: object) {
+  constructor(
+    kind: Component["kind"],
+    name: string,
+    value: object,
+    inner: readonly Component[] = [],
+  ) {
     this.kind = kind;
     this.name = name;
     this.value = value;
+    this.inner = inner;
   }
 
   toJSON(): { $ref: string } {
@@ -20,8 +28,12 @@ export class Component {
 }
 
 /** Clients get a type of this name. */
-export function schemaComponent(name: string, schema: z.ZodType): Component {
-  return new Component("schemas", name, schema);
+export function schemaComponent(
+  name: string,
+  schema: z.ZodType,
+  inner: readonly Component[] = [],
+): Component {
+  return new Component("schemas", name, schema, inner);
 }
 
 /** A body with the same schema and example in each of the media types. */

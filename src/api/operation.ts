@@ -69,9 +69,17 @@ export interface DescribedResponse {
   content?: Record<string, { schema: object; example: unknown }>;
 }
 
+/** An operation that changes something. */
+export type WriteOperation<Deps> = OperationDescription & WriteFunction<Deps>;
+
+export interface WriteFunction<Deps> {
+  kind: "write";
+  prepare: PrepareWrite<Deps>;
+}
+
 export type OperationFunction<Deps> =
   | { kind: "read"; respond: Respond<Deps> }
-  | { kind: "write"; prepare: PrepareWrite<Deps> }
+  | WriteFunction<Deps>
   | { kind: "wait"; prepare: PrepareWait<Deps> };
 
 /** Responds as of a head that was read after the request came, at which the key was live. */

@@ -5,8 +5,8 @@ import type { Command, ReadNotes } from "./append/command.ts";
 import { notFirstError } from "./append/batch.ts";
 import { InvalidEventError } from "./append/storable_data.ts";
 import type { Body, DecidedEvent, Head, ProjectionKey, Recorded } from "./definitions.ts";
-import { hmacSha256Hex, sha256Hex } from "./encoding/sha256.ts";
 import { findEarlierEvents } from "./idempotency/earlier_events.ts";
+import { type Idempotency, idempotencyHash } from "./idempotency/idempotency_hash.ts";
 import { projectionKey } from "./keyspace.ts";
 import { OPERATOR } from "./log/actor.ts";
 import type { HeadEntry } from "./log/head.ts";
@@ -63,14 +63,6 @@ export interface EventCommand<Prepared, EventBody extends Body> {
     head: Head,
     context: DecisionContext<Prepared, EventBody>,
   ): readonly NewEvent<EventBody>[];
-}
-
-/** A key with which a command can be repeated. */
-export interface Idempotency {
-  /** Within 24 hours, a command of the same actor with this key gets the events of the first one. */
-  key: string;
-  /** Makes the key unknown to the readers of a log that is published: the log has the HMAC under it, else the SHA-256. */
-  secret?: string;
 }
 
 /** The reads of a command before it decides. */
@@ -138,7 +130,7 @@ export function commandOf<Prepared, EventBody extends Body>(
   const time = new Date(timeMs).toISOString();
   // Drawn once, because decide() may run again: a commit that is sent again has the same bytes.
   const ids = [runtime.newId()];
-  const idempotencyKey = hashOf(command.idempotency);
+  const idempotencyKey = command.idempotency && idempotencyHash(command.idempotency);
   const inputs: Inputs = {
     time,
     timeMs,
@@ -167,12 +159,6 @@ export function commandOf<Prepared, EventBody extends Body>(
       });
     },
   };
-}
-
-function hashOf(idempotency: Idempotency | undefined): string | undefined {
-  if (idempotency === undefined) return undefined;
-  const { key, secret } = idempotency;
-  return secret === undefined ? sha256Hex(key) : hmacSha256Hex(secret, key);
 }
 
 interface Inputs {

@@ -48,13 +48,8 @@ export { dataOf } from "./log/line_text.ts";
 export { recordOf } from "./projections/record_content.ts";
 
 // Open a store of its events, and use it.
-export type {
-  CommandSnapshot,
-  DecisionContext,
-  EventCommand,
-  Idempotency,
-  NewEvent,
-} from "./event_command.ts";
+export type { CommandSnapshot, DecisionContext, EventCommand, NewEvent } from "./event_command.ts";
+export type { Idempotency } from "./idempotency/idempotency_hash.ts";
 export {
   EventStore,
   type EventStoreOptions,

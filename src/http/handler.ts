@@ -25,7 +25,7 @@ import { applyIfNoneMatch } from "../api/conditional_read.ts";
 import { BASE_PATH } from "../api/base_path.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "../api/requests/credentials.ts";
-import { codeOf, errorResponse, HttpError } from "../api/errors.ts";
+import { codeOf, errorResponse, ERRORS, HttpError } from "../api/errors.ts";
 import type { ApiDeps, ApiOperation } from "./api_operations.ts";
 import type { PrepareWrite } from "../api/operation.ts";
 import type { ApiRequest } from "../api/api_request.ts";
@@ -99,6 +99,10 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       reportFailure(thrown, response.status, exchange);
       if (response.status === 429) await rateLimiter?.holdBack();
       if (response.status === 401) reportRefusal(thrown, request);
+    }
+    for (const failure of exchange.failures ?? []) {
+      instrumentation.count("errors", { code: codeOf(failure) });
+      reportFailure(failure, ERRORS[codeOf(failure)].status, exchange);
     }
     if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
@@ -271,6 +275,7 @@ async function write(
     expectWithinLimit(apiKey, exchange, deps);
     expectMayWrite(apiKey);
     carryOut = await prepare(deps, exchange, token);
+    countRest(apiKey, exchange, deps);
   } catch (error) {
     await authorize();
     throw error;
@@ -286,6 +291,13 @@ function expectWithinLimit(apiKey: ApiKey, exchange: Exchange, { rateLimiter }: 
   if (counted.isAdmitted) return;
   const message = `The rate limit of an API key is ${rateLimiter.perSecond} per second`;
   throw new HttpError("rate_limited", message);
+}
+
+/** Counts the further requests of one that stands for several. It is carried out, but the next ones may have to wait. */
+function countRest(apiKey: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
+  const { requests = 1 } = exchange;
+  if (rateLimiter === undefined || requests === 1) return;
+  exchange.counted = rateLimiter.charge(apiKey.id, requests - 1);
 }
 
 export function responseOf(

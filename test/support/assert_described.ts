@@ -110,9 +110,9 @@ export async function describedAnswer(
 
 /** The operation of a request. HEAD uses the operation of GET. */
 function operationOf(method: string, pathname: string): Operation | undefined {
-  const template = Object.keys(DESCRIPTION.paths).find((template) =>
-    new RegExp(`^/v1${template.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname)
-  );
+  const templates = Object.keys(DESCRIPTION.paths);
+  const template = templates.find((it) => pathname === `/v1${it}`) ??
+    templates.find((it) => new RegExp(`^/v1${it.replace(/\{\w+\}/, "[^/]+")}$`).test(pathname));
   if (template === undefined) return undefined;
   return DESCRIPTION.paths[template][method === "HEAD" ? "get" : method.toLowerCase()];
 }

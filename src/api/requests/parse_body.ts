@@ -25,11 +25,43 @@ export function parseBody<T>(
     ? repeatedNames(text, Object.keys(body)).map((name) => `Field ${quoted(name)} is repeated`)
     : parsed.error.issues.flatMap((issue) => describe(issue, body, schema, resource));
   if (parsed.success && faults.length === 0) return parsed.data;
+  throw invalidBodyError(faults, schema);
+}
+
+function invalidBodyError(faults: string[], schema: z.ZodObject, place = ""): HttpError {
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isAnyUnknown = faults.some((fault) => fault.endsWith(NOT_KNOWN));
   const known = isAnyUnknown ? `; the fields are ${fieldsOf(schema)}` : "";
-  const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
-  throw new HttpError("invalid_body", message);
+  const message = place + faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
+  return new HttpError("invalid_body", message);
+}
+
+/** Parses an object in a body by its schema. `place` leads to it. Throws `invalid_body`. */
+export function parseMember<T>(
+  member: unknown,
+  schema: z.ZodObject & z.ZodType<T>,
+  place: string,
+): T {
+  const isObject = typeof member === "object" && member !== null && !Array.isArray(member);
+  if (!isObject) throw new HttpError("invalid_body", `${place} must be an object`);
+  const parsed = schema.safeParse(member);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap((issue) => describe(issue, member, schema, schema));
+  throw invalidBodyError(faults, schema, `${place}: `);
+}
+
+/** Throws `invalid_body` if an object anywhere in a body has a name twice. `body` is the value of the text. */
+export function expectNoRepeatedNames(text: string, body: object): void {
+  const written = [...text.matchAll(STRINGS)].filter(([, , colon]) => colon !== undefined);
+  if (written.length === nameCount(body)) return;
+  throw new HttpError("invalid_body", "A field is repeated in one of the objects of the body");
+}
+
+/** How many names the objects in a value have. */
+function nameCount(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce((count, member) => count + nameCount(member), own);
 }
 
 /** As {@linkcode parseBody}, for a patch. Throws `invalid_body` also if it names no field. */

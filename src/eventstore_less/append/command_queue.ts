@@ -62,18 +62,20 @@ export class CommandQueue {
     newest.refuse(error, false);
   }
 
-  /** Takes at most `count` commands, of each owner in turn, but of each group only the first. */
+  /**
+   * Takes at most `count` commands, of each owner in turn, but of each group only the first. Those of an owner follow each
+   * other, so that nothing comes between commands that arrive together and share a commit.
+   */
   take(count: number): QueuedCommand[] {
     const groups = this.#groupsInPreparation();
-    const taken: QueuedCommand[] = [];
+    let taken = 0;
     const lines = Array.from(this.#byOwner, ([owner, commands]) => new Line(owner, commands));
     let waiting = lines;
-    while (waiting.length > 0 && taken.length < count) {
-      for (const line of waiting.slice(0, count - taken.length)) {
-        const queued = line.next(groups);
-        if (queued === undefined) continue;
-        taken.push(queued);
-        line.servedLast = taken.length;
+    while (waiting.length > 0 && taken < count) {
+      for (const line of waiting.slice(0, count - taken)) {
+        if (!line.take(groups)) continue;
+        taken++;
+        line.servedLast = taken;
       }
       waiting = waiting.filter(({ hasEnded }) => !hasEnded);
     }
@@ -83,8 +85,8 @@ export class CommandQueue {
       this.#byOwner.delete(owner);
       if (rest.length > 0) this.#byOwner.set(owner, rest);
     }
-    this.#length -= taken.length;
-    return taken;
+    this.#length -= taken;
+    return lines.flatMap((line) => line.taken);
   }
 
   /**
@@ -142,23 +144,26 @@ class Line {
   #left: QueuedCommand[] = [];
   /** The number of commands that were taken when one of this owner was taken last; 0 before the first one. */
   servedLast = 0;
+  readonly taken: QueuedCommand[] = [];
 
   constructor(owner: Owner, commands: readonly QueuedCommand[]) {
     this.owner = owner;
     this.#commands = commands;
   }
 
-  /** The next command that can be planned. Adds its group to those that have one. */
-  next(groups: Set<string>): QueuedCommand | undefined {
+  /** Takes the next command that can be planned, if there is one. Adds its group to those that have one. */
+  take(groups: Set<string>): boolean {
     while (!this.hasEnded) {
       const queued = this.#commands[this.#next];
       this.#next++;
       if (canBePlanned(queued, groups)) {
         if (queued.command.group !== undefined) groups.add(queued.command.group);
-        return queued;
+        this.taken.push(queued);
+        return true;
       }
       this.#left.push(queued);
     }
+    return false;
   }
 
   get hasEnded(): boolean {

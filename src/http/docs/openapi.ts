@@ -156,8 +156,10 @@ function samplesOf({ method, path, parameters, body, sample }: OperationDescript
 
 /** The components that a part of the description refers to, each as often as it is there. */
 function* componentsIn(part: unknown): Generator<Component> {
-  if (part instanceof Component) yield part;
-  else if (typeof part === "object" && part !== null) {
+  if (part instanceof Component) {
+    yield part;
+    yield* componentsIn(part.inner);
+  } else if (typeof part === "object" && part !== null) {
     for (const member of Object.values(part)) yield* componentsIn(member);
   }
 }

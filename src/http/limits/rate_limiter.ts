@@ -22,7 +22,7 @@ export interface CountedRequest {
 }
 
 interface Bucket {
-  /** Requests that the key could send at once at {@linkcode atMs}; may be fractional. */
+  /** Requests that the key could send at once at {@linkcode atMs}; may be fractional, and below 0 after a batch. */
   tokens: number;
   atMs: number;
 }
@@ -54,6 +54,15 @@ export class RateLimiter {
     bucket.tokens = tokens - 1;
     bucket.atMs = now;
     return { isAdmitted: true, headers: this.#headers(Math.floor(bucket.tokens)) };
+  }
+
+  /** Counts further requests of a key, of which one was just admitted. The bucket may then lack tokens. */
+  charge(keyId: string, requests: number): CountedRequest {
+    const now = this.#runtime.monotonicNow();
+    const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
+    bucket.tokens -= requests;
+    this.#buckets.set(keyId, bucket);
+    return { isAdmitted: true, headers: this.#headers(Math.max(0, Math.floor(bucket.tokens))) };
   }
 
   /**

@@ -8,8 +8,8 @@ from animal_store_client import AuthenticatedClient
 from animal_store_client.api.categories import count_animals, list_categories, name_category, remove_category
 from animal_store_client.api.events import list_events, list_pet_events
 from animal_store_client.api.key import get_key
-from animal_store_client.api.pets import create_pet, get_pet, list_pets, remove_pet, update_pet
-from animal_store_client.models import ApiKey, Category, Error, NewCategory, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
+from animal_store_client.api.pets import batch_pets, create_pet, get_pet, list_pets, remove_pet, update_pet
+from animal_store_client.models import ApiKey, Batch, BatchOperation, BatchOperationAction, BatchResults, Category, Error, NewCategory, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
 
 base_url, token = sys.argv[1:]
 
@@ -21,6 +21,18 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     assert create_pet.sync(client=client, body=new_pet, idempotency_key=key) == pet
 
     assert get_pet.sync(pet.id, client=client) == pet
+
+    operations = [
+        BatchOperation(action=BatchOperationAction.ADD, body=PetPatch(name="Ida", category_id=2**63 - 1)),
+        BatchOperation(action=BatchOperationAction.REMOVE, pet_id=10**15),
+    ]
+    batch = batch_pets.sync(client=client, body=Batch(operations=operations), idempotency_key="batch")
+    assert isinstance(batch, BatchResults), batch
+    [ida, none] = batch.results
+    assert (ida.status, none.status) == (201, 404) and none.body.code.value == "pet_not_found", batch
+    repeated = batch_pets.sync(client=client, body=Batch(operations=operations), idempotency_key="batch")
+    assert repeated.results[0].replayed and repeated.results[0].body == ida.body, repeated
+    assert remove_pet.sync_detailed(ida.body.id, client=client).status_code == 204
 
     page = list_pets.sync_detailed(client=client, limit=1, status=PetStatus.SOLD)
     assert page.parsed == [pet], page

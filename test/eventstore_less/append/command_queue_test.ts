@@ -25,6 +25,11 @@ Deno.test("take() takes a command of each owner in turn, and begins with the own
   assertEquals([queue.length, queue.canTake], [0, false]);
 });
 
+Deno.test("take() returns the commands of an owner one after the other", () => {
+  const { take } = queueOf("a a b a b c a");
+  assertEquals([take(6), take(9)], ["a a a b b c", "a"]);
+});
+
 Deno.test("take() takes of a group only the first command, and of each owner in turn", () => {
   const { queue, take } = queueOf("a a a b b", { group: "one a commit" });
   queue.add(queuedOf({ owner: "a" }));
@@ -63,7 +68,7 @@ Deno.test("putBack() makes the owners of commands the first of the next plan, bu
   for (const owner of ["d", "c", "a"]) queue.add(queuedOf({ owner }));
   first.prepareOn({ head: EMPTY_HEAD, versionstamp: null });
   queue.putBack([first, second, third]);
-  assertEquals(queue.take(9).map((it) => it.command.owner).join(" "), "b c d a c");
+  assertEquals(queue.take(9).map((it) => it.command.owner).join(" "), "b c c d a");
 });
 
 Deno.test("add() to a full queue refuses the newest command of the owner that has the most", async () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { revokeApiKey } from "../../../src/keys/write_api_key.ts";
 
+import { BATCH_MAX } from "../../../src/animals/batch_pets.ts";
 import { DEPRECATION_HEADERS } from "../../../src/animals/get_pet.ts";
 import {
   SCAN_LIMIT,
@@ -71,7 +72,7 @@ Deno.test("the guides have only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 15);
+  assertEquals(addresses.length, 16);
   for (const address of addresses) {
     assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
   }
@@ -86,6 +87,7 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Body of a request", `${BODY_LIMIT_BYTES / 1024} KiB`],
     ["Time for a body to arrive", seconds(BODY_LIMIT_MS)],
     ["Animals on a page", inWords(LIMIT_MAX)],
+    ["Operations for several at once", inWords(BATCH_MAX)],
     ["Categories with names", inWords(CATEGORIES_LIMIT)],
     ["Identifiers in `ids`", inWords(IDS_MAX)],
     ["`name` in a search", `${NAME_PART_MAX} characters`],
@@ -109,6 +111,7 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Retries", `\`Idempotency-Key\` of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters`],
     ["Retries", `another request gets ${ERRORS.idempotency_key_reused.status}.`],
     ["Change or remove an animal", `you get ${ERRORS.precondition_failed.status}.`],
+    ["Several at once", `takes 1 to ${BATCH_MAX} operations`],
     ["Paging", `(${LIMIT_MIN} to ${LIMIT_MAX}, by default ${LIMIT_DEFAULT})`],
     ["Paging", `only these animals, 1 to ${IDS_MAX},`],
     ["Names of categories", statusOf("category_name_taken")],
@@ -189,6 +192,12 @@ const PROGRAMS: Program[] = [
   ["Paging", "python", "Python", ALL_PETS],
   ["Paging", "javascript", "JavaScript", ALL_PETS],
   ["Retries", "bash", "curl", new RegExp(`^{"id":${PETS + 1},"name":"Rex",`)],
+  [
+    "Several at once",
+    "bash",
+    "curl",
+    /^{"results":\[{"status":201,.*"status":200,.*{"status":204}\]}$/,
+  ],
   ["Names of categories", "bash", "curl", /^(\[?{"id":7,"name":"Dogs"}\]?){2}$/],
   ["Polling", "bash", "curl", new RegExp(`^\\[{"id":${PETS},"name":"Rex"`)],
   ["Change or remove an animal", "javascript", "JavaScript", SOLD],

@@ -63,6 +63,16 @@ Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further
   await Promise.all(sent);
 });
 
+Deno.test("RateLimiter lets a key wait for the further requests of one that it has admitted", async () => {
+  const { runtime, limiter, burst } = open(5);
+  assertEquals(limiter.count("key").isAdmitted, true);
+  assertEquals(limiter.charge("key", 29).isAdmitted, true);
+  await runtime.advance(4_000);
+  assertEquals([burst(), burst("other")], [0, 10]);
+  await runtime.advance(200);
+  assertEquals(burst(), 1);
+});
+
 Deno.test("every response to a counted request has the remaining quota, and one beyond it is a delayed 429 that reads no body", async () => {
   await using service = await openTestService({ rateLimit: 5 });
   await service.add(REX);

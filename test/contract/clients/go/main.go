@@ -31,6 +31,20 @@ func main() {
 	again, err := client.CreatePetWithResponse(ctx, &pets.CreatePetParams{IdempotencyKey: &key}, input)
 	expect(err == nil && again.JSON201.Id == pet.Id, err)
 
+	ida, one, far := "Ida", int64(1), int64(1e15)
+	several := pets.Batch{Operations: []pets.BatchOperation{
+		{Action: pets.Add, Body: &pets.PetPatch{Name: &ida, CategoryId: &one}},
+		{Action: pets.Remove, PetId: &far},
+	}}
+	done, err := client.BatchPetsWithResponse(ctx, &pets.BatchPetsParams{IdempotencyKey: &key}, several)
+	expect(err == nil && done.JSON409 != nil && done.JSON409.Code == pets.IdempotencyKeyReused, err)
+	done, err = client.BatchPetsWithResponse(ctx, nil, several)
+	expect(err == nil && done.JSON200.Results[0].Status == 201 && done.JSON200.Results[1].Status == 404, err)
+	body, err := done.JSON200.Results[0].Body.AsPet()
+	expect(err == nil && body.Name == ida, err)
+	_, err = client.RemovePetWithResponse(ctx, body.Id, nil)
+	expect(err == nil, err)
+
 	got, err := client.GetPetWithResponse(ctx, pet.Id, nil)
 	expect(err == nil && got.JSON200.Name == "Zoé" && *got.JSON200.Status == sold, err)
 	missing, err := client.GetPetWithResponse(ctx, 1e15, nil)
