@@ -1,5 +1,7 @@
 /** The fields that the columns of a file have. The page guesses them, and its reader can choose. */
 
+import { withoutMarks } from "../../encoding/csv_line.ts";
+import type { CsvRow } from "../csv/parse_csv.ts";
 import { EDITABLE_FIELDS, type EditableField } from "../data/fields.ts";
 
 /** The content that a column can have: a field, or the identifier of an animal that is in the store. */
@@ -42,6 +44,17 @@ export function doubledField(title: string): string | undefined {
 /** A title in small letters, without accents and other characters. */
 function plain(title: string): string {
   return title.toLowerCase().normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** The label of the field that a column has; `undefined` if it has no use. */
+export function fieldOfColumn(columns: Columns, index: number): string | undefined {
+  return TARGETS.find(({ target }) => columns[target] === index)?.label;
+}
+
+/** The text of a row in a column, without marks and blanks around it. A missing cell at the end of a row is empty. */
+export function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
+  const index = columns[target];
+  return index === undefined ? undefined : withoutMarks((cells[index] ?? "").trim());
 }
 
 /** The fields that a new animal needs and that have no column, by their labels. */

@@ -2,14 +2,13 @@
 
 import type { Pet } from "../../../events/pet.ts";
 import { type Columns, guessColumns, missingColumns, type Target } from "./columns.ts";
-import { type Plan, planAdditions, planChanges } from "./plan.ts";
-import { readTable, type Table } from "./table.ts";
+import { NO_MEANINGS } from "./meanings.ts";
+import { type Plan, planAdditions, planChanges, type Reading } from "./plan.ts";
+import { readTable } from "./table.ts";
 
-export interface Draft {
+export interface Draft extends Reading {
   fileName: string;
   bytes: Uint8Array;
-  table: Table;
-  columns: Columns;
   /** Whether rows with an identifier change the animal that has it. Otherwise all rows add one. */
   isOfChanges: boolean;
 }
@@ -18,7 +17,8 @@ export interface Draft {
 export function draftOf(fileName: string, bytes: Uint8Array): Draft {
   const table = readTable(bytes);
   const columns = guessColumns(table.titles);
-  return { fileName, bytes, table, columns, isOfChanges: columns.id !== undefined };
+  const isOfChanges = columns.id !== undefined;
+  return { fileName, bytes, table, columns, meanings: NO_MEANINGS, isOfChanges };
 }
 
 /** The draft in another encoding. Its columns stay, because their order is the same. */
@@ -37,13 +37,20 @@ export function withColumn(draft: Draft, target: Target, index: number | undefin
   return { ...draft, columns, isOfChanges };
 }
 
+/** The draft with what a word means: the text of a choice, or nothing, so that its lines are left out. */
+export function withMeaning(draft: Draft, key: string, text: string | undefined): Draft {
+  const meanings = new Map(draft.meanings);
+  if (text === undefined) meanings.delete(key);
+  else meanings.set(key, text);
+  return { ...draft, meanings };
+}
+
 /**
  * The plan of the draft; `undefined` while it lacks a column, or as long as the animals that it changes are not read.
  * `pets` has those that exist.
  */
 export function planOf(draft: Draft, pets: ReadonlyMap<number, Pet> | undefined): Plan | undefined {
-  const { table, columns, isOfChanges } = draft;
-  if (isOfChanges) return pets && planChanges(table, columns, pets);
-  if (missingColumns(columns).length > 0) return undefined;
-  return planAdditions(table, columns);
+  if (draft.isOfChanges) return pets && planChanges(draft, pets);
+  if (missingColumns(draft.columns).length > 0) return undefined;
+  return planAdditions(draft);
 }

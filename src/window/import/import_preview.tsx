@@ -1,7 +1,7 @@
 /** The preview of an import, and the choices of how the file is read. */
 
-import { type ComponentChildren, Fragment, type JSX } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Fragment, type JSX } from "preact";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { animals, lines, linesAre } from "../parts/count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { EDITABLE_FIELDS } from "../data/fields.ts";
@@ -10,11 +10,15 @@ import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
 import { doubledField, missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding } from "./draft.ts";
+import { type Draft, withColumn, withEncoding, withMeaning } from "./draft.ts";
+import { FirstRows } from "./first_rows.tsx";
 import { LeftOutLines } from "./left_out_lines.tsx";
+import { unknownWords } from "./meanings.ts";
+import { MeaningsChoice } from "./meanings_choice.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
 import { hasSpecialLetters, previewSample, sampleWords } from "./preview_sample.ts";
 import { countLines, linesOf } from "./row_lines.ts";
+import { SampleTable } from "./sample_table.tsx";
 
 interface PreviewProps {
   draft: Draft;
@@ -31,6 +35,7 @@ export function ImportPreview(props: PreviewProps): JSX.Element {
     <>
       <Reading draft={draft} plan={plan} onChange={onChange} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
+      <Meanings draft={draft} onChange={onChange} />
       {plan !== undefined && (
         <Effects
           draft={draft}
@@ -81,6 +86,7 @@ function Reading({ draft, plan, onChange }: ChoiceProps & Pick<PreviewProps, "pl
     <details open={isOpen}>
       <summary>Columns and encoding</summary>
       <ColumnChoice draft={draft} onChange={onChange} />
+      <FirstRows draft={draft} />
       <EncodingChoice draft={draft} lettersIn={lettersIn(draft, plan)} onChange={onChange} />
     </details>
   );
@@ -182,6 +188,24 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** What the words of the file mean that the store does not know. */
+function Meanings({ draft, onChange }: ChoiceProps): JSX.Element {
+  const { table, columns, meanings } = draft;
+  const unknown = useMemo(() => unknownWords(table, columns), [table, columns]);
+  return (
+    <>
+      {unknown.map((it) => (
+        <MeaningsChoice
+          key={it.field.name}
+          unknown={it}
+          meanings={meanings}
+          onMeaning={(key, text) => onChange(() => withMeaning(draft, key, text))}
+        />
+      ))}
+    </>
   );
 }
 
@@ -288,25 +312,5 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
         ))}
       </tbody>
     </SampleTable>
-  );
-}
-
-/** A table that scrolls by itself if it has more columns than room. */
-function SampleTable(
-  { title, words, children }: {
-    title: string;
-    /** The choice of the rows in words, unless the table has all. */
-    words: string | undefined;
-    children: ComponentChildren;
-  },
-): JSX.Element {
-  return (
-    <>
-      <h3>{title}</h3>
-      {words !== undefined && <p class="soft small">{words}</p>}
-      <div class="import-sample" tabIndex={0} role="region" aria-label={title}>
-        <table>{children}</table>
-      </div>
-    </>
   );
 }

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { lines } from "../parts/count_words.ts";
 import { downloadCsv } from "../parts/download.ts";
-import { causesOf } from "./causes.ts";
+import { causesOf, newCategoriesOf } from "./causes.ts";
 import type { Draft } from "./draft.ts";
 import { leftOutFile } from "./left_out_file.ts";
 import { LineGroup } from "./line_group.tsx";
@@ -24,19 +24,21 @@ interface LeftOutLinesProps {
 export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
   const { draft, title, leftOut, onAddCategories } = props;
   const causes = useMemo(() => causesOf(leftOut), [leftOut]);
+  const names = useMemo(() => newCategoriesOf(leftOut), [leftOut]);
   if (leftOut.length === 0) return null;
-  const names = causes.flatMap(([{ newCategory }]) => newCategory ?? []);
+  const isOfferedAlone = leftOut.some(({ needsOnlyCategory }) => needsOnlyCategory);
+  const isWorthButton = names.length > 1 || names.length === 1 && !isOfferedAlone;
   const more = countLines(causes.slice(CAUSES_SHOWN).flat());
   return (
     <div role="group" aria-label={title}>
       <div class="import-head">
         <h3>{title}</h3>
-        {onAddCategories !== undefined && names.length > 1 && (
+        {onAddCategories !== undefined && isWorthButton && (
           <button
             type="button"
             onClick={() => onAddCategories(names)}
           >
-            Add all {names.length.toLocaleString("en")} categories
+            {addWords(names.length)}
           </button>
         )}
       </div>
@@ -56,13 +58,19 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
   );
 }
 
+function addWords(count: number): string {
+  return count === 1
+    ? "Add the missing category"
+    : `Add the ${count.toLocaleString("en")} missing categories`;
+}
+
 type CauseProps = Pick<LeftOutLinesProps, "leftOut" | "onAddCategories">;
 
 function Cause({ leftOut, onAddCategories }: CauseProps): JSX.Element {
-  const [{ fault, newCategory }] = leftOut;
+  const [{ fault, newCategory, needsOnlyCategory }] = leftOut;
   return (
     <LineGroup words={fault} group={leftOut}>
-      {onAddCategories !== undefined && newCategory !== undefined && (
+      {onAddCategories !== undefined && newCategory !== undefined && needsOnlyCategory && (
         <button
           type="button"
           onClick={() => onAddCategories([newCategory])}

@@ -1,7 +1,6 @@
 /** The plan of an import: the animals that it adds or changes, and the lines that it leaves out. */
 
 import type { NewPet, Pet } from "../../../events/pet.ts";
-import { withoutMarks } from "../../encoding/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
 import { isNewCategoryName } from "../data/categories.ts";
@@ -15,8 +14,9 @@ import {
   type Texts,
 } from "../data/fields.ts";
 import { seenText } from "../parts/seen_text.ts";
-import type { Columns, Target } from "./columns.ts";
+import { cellOf, type Columns } from "./columns.ts";
 import { hashText } from "./hash_text.ts";
+import { meaningOf, type Meanings } from "./meanings.ts";
 import type { Table } from "./table.ts";
 
 /** A row that adds an animal. */
@@ -44,8 +44,17 @@ export type Entry = Addition | Change;
 export interface LeftOut {
   row: CsvRow;
   fault: string;
-  /** The category that the row needs, if it needs nothing else. */
+  /** The category that the row needs and that the store does not have. */
   newCategory?: string;
+  /** Whether the row needs nothing else. */
+  needsOnlyCategory?: boolean;
+}
+
+/** How a file is read. */
+export interface Reading {
+  table: Table;
+  columns: Columns;
+  meanings: Meanings;
 }
 
 export interface Plan {
@@ -58,22 +67,18 @@ export interface Plan {
 type Step = Entry | { kind: "faulty"; leftOut: LeftOut } | { kind: "unchanged" };
 
 /** Every row adds an animal, also if it has an identifier. */
-export function planAdditions(table: Table, columns: Columns): Plan {
+export function planAdditions(reading: Reading): Plan {
   const counts = new Counts();
-  return planRows(table, (row) => addition(row, columns, counts));
+  return planRows(reading.table, (row) => addition(row, reading, counts));
 }
 
 /** Rows with an identifier change the animal that has it; the others add one. `pets` has the animals that exist. */
-export function planChanges(
-  table: Table,
-  columns: Columns,
-  pets: ReadonlyMap<number, Pet>,
-): Plan {
+export function planChanges(reading: Reading, pets: ReadonlyMap<number, Pet>): Plan {
   const counts = new Counts();
   const ids = new Set<number>();
-  return planRows(table, (row) => {
-    const text = seenText(cellOf(row, columns, "id") ?? "");
-    if (text === "") return addition(row, columns, counts);
+  return planRows(reading.table, (row) => {
+    const text = seenText(cellOf(row, reading.columns, "id") ?? "");
+    if (text === "") return addition(row, reading, counts);
     if (isRoundedNumber(text)) {
       return faulty(row, `Id is a number that a spreadsheet has rounded: ${text}`);
     }
@@ -83,7 +88,7 @@ export function planChanges(
     if (pet === undefined) return faulty(row, "There is no animal with this id");
     if (ids.has(id)) return faulty(row, "An earlier line has the same id");
     ids.add(id);
-    return change(row, columns, pet);
+    return change(row, reading, pet);
   });
 }
 
@@ -151,16 +156,16 @@ function faultOfRow(
   return isTooNarrow ? "The line has fewer cells than the first line" : undefined;
 }
 
-function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
-  const texts = textsOfRow(row, columns);
+function addition(row: CsvRow, reading: Reading, counts: Counts): Step {
+  const texts = textsOfRow(row, reading);
   const parsed = parsePet(texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { pet } = parsed;
   return { kind: "addition", row, pet, countBefore: counts.next(seenPet(pet)), again: "" };
 }
 
-function change(row: CsvRow, columns: Columns, before: Pet): Step {
-  const texts = textsOfRow(row, columns);
+function change(row: CsvRow, reading: Reading, before: Pet): Step {
+  const texts = textsOfRow(row, reading);
   const parsed = parseChange(before, texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { patch } = parsed;
@@ -169,19 +174,13 @@ function change(row: CsvRow, columns: Columns, before: Pet): Step {
 }
 
 /** The texts of the fields that have a column. */
-function textsOfRow(row: CsvRow, columns: Columns): Texts {
+function textsOfRow(row: CsvRow, { columns, meanings }: Reading): Texts {
   const texts: Texts = {};
-  for (const { name } of EDITABLE_FIELDS) {
-    const text = cellOf(row, columns, name);
-    if (text !== undefined) texts[name] = text;
+  for (const field of EDITABLE_FIELDS) {
+    const text = cellOf(row, columns, field.name);
+    if (text !== undefined) texts[field.name] = meaningOf(meanings, field, text);
   }
   return texts;
-}
-
-/** A missing cell at the end of a row is empty. */
-function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
-  const index = columns[target];
-  return index === undefined ? undefined : withoutMarks((cells[index] ?? "").trim());
 }
 
 /** Programs that calculate write 7 as `7.0`. */
@@ -197,9 +196,10 @@ function faulty(row: CsvRow, fault: string): Step {
 
 function faultyTexts(row: CsvRow, { categoryId = "" }: Texts, faults: Faults): Step {
   const fault = Object.values(faults).join("; ");
-  const needsCategory = fault === faults.categoryId && isNewCategoryName(categoryId);
-  const leftOut = needsCategory ? { row, fault, newCategory: categoryId } : { row, fault };
-  return { kind: "faulty", leftOut };
+  const needsCategory = faults.categoryId !== undefined && isNewCategoryName(categoryId);
+  if (!needsCategory) return faulty(row, fault);
+  const needsOnlyCategory = fault === faults.categoryId;
+  return { kind: "faulty", leftOut: { row, fault, newCategory: categoryId, needsOnlyCategory } };
 }
 
 /** Counts what a file adds. */

@@ -1,31 +1,38 @@
 import { assertEquals } from "@std/assert";
-import { causesOf } from "../../../src/window/import/causes.ts";
-import { guessColumns } from "../../../src/window/import/columns.ts";
-import { planAdditions } from "../../../src/window/import/plan.ts";
-import { readTable } from "../../../src/window/import/table.ts";
+import { causesOf, newCategoriesOf } from "../../../src/window/import/causes.ts";
+import { draftOf, planOf } from "../../../src/window/import/draft.ts";
+
+function leftOutOf(text: string) {
+  const draft = draftOf("animals.csv", new TextEncoder().encode(text));
+  return planOf(draft, undefined)!.leftOut;
+}
 
 Deno.test("causesOf() begins with the most lines, of which a row may have several", () => {
-  const file = 'name,category\n,7\n,7\n"Rex,7\nMia,8\nTom,9\n';
-  const table = readTable(new TextEncoder().encode(file));
-  const causes = causesOf(planAdditions(table, guessColumns(table.titles)).leftOut);
+  const causes = causesOf(leftOutOf('name,category\n,7\n,7\n"Rex,7\nMia,8\nTom,9\n'));
   assertEquals(causes.map((some) => some.map(({ row }) => row.line)), [[4], [2, 3]]);
 });
 
-Deno.test("causesOf() groups lines by their faults, and has a category that would be all they need", () => {
-  const file =
-    "name,category\nA,\nB,Birds\nC,7.5\nD,bi\u200brds\n,Birds\nE,\nF,bird 7\nG,BIRDS\nH,7\n";
-  const table = readTable(new TextEncoder().encode(file));
-  const { leftOut } = planAdditions(table, guessColumns(table.titles));
+Deno.test("causesOf() groups lines by their faults, and says whether a category is all that they need", () => {
+  const leftOut = leftOutOf(
+    "name,category\nA,\nB,Birds\nC,7.5\nD,bi\u200brds\n,Birds\nE,\nF,bird 7\nG,BIRDS\nH,7\n",
+  );
   const causes = causesOf(leftOut).map((some) => [
     some[0].fault,
-    some[0].newCategory,
+    some[0].needsOnlyCategory && some[0].newCategory,
     some.map(({ row }) => row.line),
   ]);
   assertEquals(causes, [
     ["There is no category “Birds”", "Birds", [3, 5, 9]],
     ["Category is missing", undefined, [2, 7]],
     ["There is no category “7.5”", undefined, [4]],
-    ["Name is missing; There is no category “Birds”", undefined, [6]],
+    ["Name is missing; There is no category “Birds”", false, [6]],
     ["There is no category “bird 7”", "bird 7", [8]],
   ]);
+});
+
+Deno.test("newCategoriesOf() has each missing category once, whatever else is wrong with its lines", () => {
+  const leftOut = leftOutOf(
+    "name,category,status\n,Birds,\nA,bi\u200brds,\nB,Fish,lost\n,7,\nC,7,lost\nD,Snakes,\nE,9.0072E+15,\nF,7.5,\n",
+  );
+  assertEquals(newCategoriesOf(leftOut), ["Birds", "Fish", "Snakes"]);
 });

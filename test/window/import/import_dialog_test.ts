@@ -151,7 +151,7 @@ testInBrowser(
     await dialog.getByText("42 animals to add, 4 lines left out").waitFor();
     await expectFocus(button(dialog, "Import 42 animals"));
     assertEquals(await dialog.getByText("The API key may only read").count(), 0);
-    await press(dialog, "Add all 2 categories");
+    await press(dialog, "Add the 2 missing categories");
     await expectSoon(causes, ["Line 44: Name is missing"]);
     await expectFocus(button(dialog, "Import 45 animals"));
     await page.keyboard.press("Enter");
@@ -278,7 +278,7 @@ testInBrowser(
     await files.setFiles(await fileOf(text));
     await dialog.getByText("Nothing to import, 3 lines left out").waitFor();
     await expectFocus(button(dialog, "Choose another file"));
-    await press(dialog, "Add all 3 categories");
+    await press(dialog, "Add the 3 missing categories");
     await button(dialog, "Import 3 animals").waitFor();
     const dropped = await page.evaluateHandle(`(() => {
       const dropped = new DataTransfer();
@@ -312,7 +312,7 @@ testInBrowser(
     await button(dialog, "Choose a file").waitFor();
     assertEquals((await heights()).filter((height) => height < 44), []);
     await choose(page, `name,category\nMia,${"Birds of paradise ".repeat(9)}\nTom,Fish\nRex,7\n`);
-    await button(dialog, "Add all 2 categories").waitFor();
+    await button(dialog, "Add the 2 missing categories").waitFor();
     await dialog.getByText("There is no category “Fish”").click();
     await dialog.getByText("Columns and encoding").click();
     assertEquals((await heights()).filter((height) => height < 44), []);
@@ -550,6 +550,51 @@ testInBrowser(
     await press(dialog, "Import 20 animals");
     await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
     await dialog.getByText("The import was stopped: 20 animals are not imported").waitFor();
+  },
+);
+
+testInBrowser(
+  "three rows of the file stand under its columns, a word of the status is explained once, and missing categories are added at once",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const lines = Array.from({ length: 12 }, (_, index) => `Bello ${index};Hunde;frei`);
+    const others = ["Mia;Katzen;FREI", ";Katzen;?", "Nemo;Fische;verkauft", "Kaa;9;sold"];
+    await choose(page, ["Rufname;Tier;Zustand", ...lines, ...others].join("\n"));
+    const first = dialog.getByRole("region", { name: "First lines" });
+    await expectSoon(() => first.getByRole("columnheader").allInnerTexts(), [
+      "Rufname\nName",
+      "Tier\nnot imported",
+      "Zustand\nnot imported",
+    ]);
+    await expectSoon(() => first.getByRole("row").count(), 4);
+    await first.getByRole("row", { name: "Bello 2 Hunde frei" }).waitFor();
+    await pickFrom(dialog, "Category", "Tier");
+    await first.getByRole("columnheader", { name: "Tier Category" }).waitFor();
+    await pickFrom(dialog, "Status", "Zustand");
+    const words = dialog.getByRole("group", { name: "What the file says in Status" });
+    await expectSoon(() => words.getByRole("combobox").count(), 3);
+    await expectAccessibleEverywhere(page, "words of the status");
+    await pickFrom(words, "“frei”, 13 lines", "Available");
+    await pickFrom(words, "“verkauft”, 1 line", "Sold");
+    // By the keyboard: letters choose.
+    await words.getByRole("combobox", { name: "“?”, 1 line" }).focus();
+    await page.keyboard.type("No");
+    await dialog.getByText("Line 15: Name is missing; There is no category “Katzen”").waitFor();
+    await dialog.getByText("1 animal to add, 15 lines left out").waitFor();
+    await press(dialog, "Add the 3 missing categories");
+    await button(dialog, "Import 15 animals").waitFor();
+    const causes = dialog.locator("summary").filter({ hasText: "line" });
+    await expectSoon(() => causes.allInnerTexts(), ["Line 15: Name is missing"]);
+    await press(dialog, "Import 15 animals");
+    await dialog.getByText("15 animals were added.").waitFor();
+    const statuses = (await petsOf(service)).map(([, status]) => status).sort();
+    assertEquals(statuses, [...Array(13).fill("available"), "sold", "sold"]);
+    await press(dialog, "Done");
+    // A category is offered also if something else is wrong with each of its lines.
+    await choose(page, "name,category\n,Birds\n");
+    await press(dialog, "Add the missing category");
+    await expectSoon(() => causes.allInnerTexts(), ["Line 2: Name is missing"]);
   },
 );
 

@@ -1,17 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
-import { guessColumns } from "../../../src/window/import/columns.ts";
+import { draftOf, planOf } from "../../../src/window/import/draft.ts";
 import { leftOutFile } from "../../../src/window/import/left_out_file.ts";
-import { planAdditions } from "../../../src/window/import/plan.ts";
-import { readTable } from "../../../src/window/import/table.ts";
 
-const planOf = (text: string) => {
-  const table = readTable(new TextEncoder().encode(text));
-  return { table, plan: planAdditions(table, guessColumns(table.titles)) };
+const readFile = (text: string) => {
+  const draft = draftOf("animals.csv", new TextEncoder().encode(text));
+  return { table: draft.table, plan: planOf(draft, undefined)! };
 };
 
 Deno.test("leftOutFile() has each line that is left out, with its number and its reason", () => {
-  const { table, plan } = planOf(
+  const { table, plan } = readFile(
     'Name;Colour;Category\nRex;red;x\nOk;;7\n"Mia"a;blue;8\n\'=1;=2;-a\nTom;;7;more\n"Bo;;7\nMia;;8\n',
   );
   const text = leftOutFile(table.titles, plan.leftOut).join("");
@@ -32,8 +30,8 @@ Deno.test("leftOutFile() has each line that is left out, with its number and its
 });
 
 Deno.test("leftOutFile() is read by an import once its lines are corrected", () => {
-  const { table, plan } = planOf("name,category\n'=1,x\nRex,7\n");
+  const { table, plan } = readFile("name,category\n'=1,x\nRex,7\n");
   const corrected = leftOutFile(table.titles, plan.leftOut).join("").replace(",x,", ",7,");
-  const [entry] = planOf(corrected).plan.entries;
+  const [entry] = readFile(corrected).plan.entries;
   assertEquals(entry.kind === "addition" && entry.pet.name, "=1");
 });

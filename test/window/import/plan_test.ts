@@ -13,8 +13,10 @@ import {
   planAdditions,
   planAgain,
   planChanges,
+  type Reading,
 } from "../../../src/window/import/plan.ts";
-import { readTable } from "../../../src/window/import/table.ts";
+import { NO_MEANINGS } from "../../../src/window/import/meanings.ts";
+import { readTable, type Table } from "../../../src/window/import/table.ts";
 
 const OPEN_QUOTE =
   "has a quote that is open to the end of the file. Close or delete it, and choose the file again";
@@ -27,9 +29,13 @@ function tableOf(content: string | Uint8Array, encoding?: string) {
   return readTable(typeof content === "string" ? utf8(content) : content, encoding);
 }
 
+function readingOf(table: Table): Reading {
+  return { table, columns: guessColumns(table.titles), meanings: NO_MEANINGS };
+}
+
 function planOf(content: string | Uint8Array, encoding?: string): Plan {
   const table = tableOf(content, encoding);
-  return planAdditions(table, guessColumns(table.titles));
+  return planAdditions(readingOf(table));
 }
 
 /** The animals that a plan adds, each as its fields. */
@@ -213,7 +219,7 @@ Deno.test("doubledField() names the field of a column that no animal gets", () =
 Deno.test("planAdditions() reads the columns that a reader has chosen", () => {
   const table = tableOf("animal_id,animal_name,kind_no,sold?\nA1,*MOCHI,3,sold\nA2,,4,\n");
   const columns = { ...guessColumns(table.titles), categoryId: 2, status: 3 };
-  const plan = planAdditions(table, columns);
+  const plan = planAdditions({ ...readingOf(table), columns });
   assertEquals(addedBy(plan), [["*MOCHI", 3n, "sold"]]);
   assertEquals(leftOutBy(plan), [[3, "A2,,4,", "Name is missing"]]);
 });
@@ -228,7 +234,7 @@ const BY_ID = new Map(PETS.map((pet) => [pet.id, pet]));
 Deno.test("planChanges() changes only what differs from the animals with these ids", () => {
   const changesOf = (file: string) => {
     const table = tableOf(file);
-    return planChanges(table, guessColumns(table.titles), BY_ID);
+    return planChanges(readingOf(table), BY_ID);
   };
   const patchesOf = ({ entries }: Plan) =>
     entries.map((it) => it.kind === "change" ? [it.before.id, it.patch] : it.pet);

@@ -1,8 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { guessColumns } from "../../../src/window/import/columns.ts";
-import { planAdditions } from "../../../src/window/import/plan.ts";
+import { draftOf, planOf } from "../../../src/window/import/draft.ts";
 import { previewSample, sampleWords } from "../../../src/window/import/preview_sample.ts";
-import { readTable } from "../../../src/window/import/table.ts";
 
 Deno.test("previewSample() has the first lines, and some that show whether the encoding and the quotes are right", () => {
   const names = Array.from({ length: 40 }, (_, index) => `Animal ${index}`);
@@ -10,8 +8,7 @@ Deno.test("previewSample() has the first lines, and some that show whether the e
   names[22] = '"two\nlines"';
   for (let index = 25; index < 40; index++) names[index] = `Łatka ${index}`;
   const text = ["name,category", ...names.map((name) => `${name},7`)].join("\n");
-  const table = readTable(new TextEncoder().encode(text));
-  const { entries } = planAdditions(table, guessColumns(table.titles));
+  const { entries } = planOf(draftOf("animals.csv", new TextEncoder().encode(text)), undefined)!;
   const sample = previewSample(entries);
   assertEquals(sample.first, entries.slice(0, 15));
   const special = sample.special.map((entry) => entries.indexOf(entry));

@@ -1,0 +1,46 @@
+/** The first rows of a file as they are, so that people see which columns it has. */
+
+import type { JSX } from "preact";
+import { fieldOfColumn } from "./columns.ts";
+import type { Draft } from "./draft.ts";
+import { SampleTable } from "./sample_table.tsx";
+
+const ROWS_SHOWN = 3;
+const COLUMNS_SHOWN = 50;
+const CHARACTERS_SHOWN = 100;
+
+export function FirstRows({ draft }: { draft: Draft }): JSX.Element | null {
+  const { table: { titles, rows }, columns } = draft;
+  const sound = rows.filter(({ fault }) => fault === undefined).slice(0, ROWS_SHOWN);
+  if (sound.length === 0) return null;
+  const others = titles.length - COLUMNS_SHOWN;
+  const shown = titles.slice(0, COLUMNS_SHOWN);
+  return (
+    <SampleTable
+      title="First lines"
+      words={others > 0 ? `The first ${COLUMNS_SHOWN} of ${titles.length} columns` : undefined}
+    >
+      <thead>
+        <tr>
+          {shown.map((title, index) => (
+            <th key={index}>
+              <bdi translate={false}>{title || `Column ${index + 1}`}</bdi>
+              <div class="import-use">{fieldOfColumn(columns, index) ?? "not imported"}</div>
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody translate={false}>
+        {sound.map(({ line, cells }) => (
+          <tr key={line}>
+            {shown.map((_, index) => <td key={index}>{shortened(cells[index] ?? "")}</td>)}
+          </tr>
+        ))}
+      </tbody>
+    </SampleTable>
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > CHARACTERS_SHOWN ? `${text.slice(0, CHARACTERS_SHOWN)} …` : text;
+}
