@@ -30,7 +30,7 @@ export function FirstRows({ draft }: { draft: Draft }): JSX.Element | null {
           ))}
         </tr>
       </thead>
-      <tbody translate={false}>
+      <tbody class="import-raw" translate={false}>
         {sound.map(({ line, cells }) => (
           <tr key={line}>
             {shown.map((_, index) => <td key={index}>{shortened(cells[index] ?? "")}</td>)}

@@ -10,7 +10,7 @@ const WORDS_SHOWN = 20;
 const CHARACTERS_SHOWN = 40;
 
 /** No text of a choice has a blank before it. */
-const LEAVE_OUT = { text: " leave out", label: "Leave the lines out" };
+const LEAVE_OUT = { text: " leave out", label: "Leave out" };
 
 interface MeaningsChoiceProps {
   unknown: UnknownWords;
@@ -24,7 +24,7 @@ export function MeaningsChoice({ unknown, meanings, onMeaning }: MeaningsChoiceP
   const others = words.length - WORDS_SHOWN;
   return (
     <fieldset>
-      <legend>What the file says in {field.label}</legend>
+      <legend>What these words in {field.label} mean</legend>
       <div class="import-columns">
         {words.slice(0, WORDS_SHOWN).map((word) => (
           <FormField key={word.key} label={wordsOf(word)} fault={undefined}>

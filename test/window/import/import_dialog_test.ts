@@ -572,7 +572,7 @@ testInBrowser(
     await pickFrom(dialog, "Category", "Tier");
     await first.getByRole("columnheader", { name: "Tier Category" }).waitFor();
     await pickFrom(dialog, "Status", "Zustand");
-    const words = dialog.getByRole("group", { name: "What the file says in Status" });
+    const words = dialog.getByRole("group", { name: "What these words in Status mean" });
     await expectSoon(() => words.getByRole("combobox").count(), 3);
     await expectAccessibleEverywhere(page, "words of the status");
     await pickFrom(words, "“frei”, 13 lines", "Available");
