@@ -11,6 +11,7 @@ import { CategoriesPage } from "./categories/categories_page.tsx";
 import { ask, Dialogs } from "./parts/dialog.tsx";
 import { focusHome } from "./parts/focus.ts";
 import { KeyMenu } from "./key_menu.tsx";
+import { openMergeDialog } from "./animal/move_dialog.tsx";
 import { Messages } from "./parts/messages.tsx";
 import {
   addressOf,
@@ -136,7 +137,7 @@ function Store(): JSX.Element {
           <AnimalList />
         </section>
       )}
-      {shownPage.value === "categories" && <CategoriesPage />}
+      {shownPage.value === "categories" && <CategoriesPage onMove={openMergeDialog} />}
       {shownPage.value === "activity" && <ActivityPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
       <div class="floating">

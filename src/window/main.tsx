@@ -7,6 +7,7 @@ import { shownName } from "./animal/animal_page.tsx";
 import { followAnimals, forgetAnimals, loadAnimals, wanted } from "./data/animals.ts";
 import { App } from "./app.tsx";
 import { forgetUsedCategories } from "./data/categories.ts";
+import { categoryCountsQuery, forgetCategoryCounts } from "./data/category_counts.ts";
 import { categoriesQuery } from "./data/categories_query.ts";
 import { countsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
@@ -30,9 +31,13 @@ onEvents((events) => {
     events.some((event) => idOf(event) !== undefined);
   followActivity(events);
   followAnimals(events).catch(showProblem);
-  if (has(petIdOf)) countsQuery.refresh().catch(showProblem);
+  if (has(petIdOf)) {
+    countsQuery.refresh().catch(showProblem);
+    countCategoriesIfShown();
+  }
   if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
 });
+effect(countCategoriesIfShown);
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
@@ -48,6 +53,10 @@ if (addressProblem.value !== undefined) showProblem(new Error(addressProblem.val
 readRest().catch(showProblem);
 await follow(readAgain);
 
+function countCategoriesIfShown(): void {
+  if (shownPage.value === "categories") categoryCountsQuery.refresh().catch(showProblem);
+}
+
 /** Reads what the list does not show. */
 async function readRest(): Promise<void> {
   await Promise.all([
@@ -62,6 +71,8 @@ async function readAgain(): Promise<void> {
   forgetActivity();
   forgetAnimals();
   forgetUsedCategories();
+  forgetCategoryCounts();
+  countCategoriesIfShown();
   await attempt("list", async () => {
     await loadAnimals({ ...wanted.value });
     await readRest();

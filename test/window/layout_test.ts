@@ -90,7 +90,7 @@ testInBrowser(
       const selection = page.getByRole("group", { name: "Selected animals" });
       await selection.waitFor();
       await check("selection");
-      for (const name of ["Remove", "Export"]) {
+      for (const name of ["Move to", "Remove", "Export"]) {
         const { x, width: ofButton } = await box(button(selection, name));
         assertLess(x + ofButton, width, `${name} at ${width} with ${fontSize} pixels`);
       }
@@ -124,6 +124,9 @@ testInBrowser(
       await press(message, "Undo");
       await toast(page, "is available again").waitFor();
       await tab(page, "Sold 0").waitFor();
+      await page.getByRole("link", { name: "Categories" }).click();
+      await page.getByRole("cell", { name: "4", exact: true }).waitFor();
+      await check("categories");
       await page.context().close();
     }
   },

@@ -124,7 +124,7 @@ testInBrowser(
     await bar(page).getByText("Selecting all 320 …").waitFor();
     await expectSoon(() => bar(page).getByRole("progressbar").getAttribute("value"), "200");
     assertEquals(await bar(page).getByText("selected").count(), 0);
-    for (const name of ["Mark as", "Remove", "Export"]) {
+    for (const name of ["Mark as", "Move to", "Remove", "Export"]) {
       assertEquals(await button(bar(page), name).isDisabled(), true, name);
     }
     await expectAccessible(page, "loading of a selection");
@@ -199,6 +199,67 @@ testInBrowser(
 );
 
 testInBrowser(
+  "selected animals move to a category by the keyboard, and Undo gives each its own back unless somebody has changed it",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(8n, "Cats");
+    for (const [name, categoryId] of [["Rex", 7], ["Mia", 8], ["Zoe", 9], ["Max", 7]]) {
+      await service.add({ name, categoryId });
+    }
+    const page = await open(`/window#key=${service.token}`, { width: 390 });
+    const categories = async () => {
+      const pets = await (await service.send("/v1/pets?order=asc")).json();
+      return pets.map(({ categoryId }: { categoryId: number }) => categoryId);
+    };
+    const keys = async (...all: string[]) => {
+      for (const key of all) await page.keyboard.press(key);
+    };
+    await boxOf(page, "Zoe").focus();
+    await keys("Space", "ArrowDown", "ArrowDown", "Shift+Space");
+    await bar(page).getByText("3 selected").waitFor();
+    await button(page, "Move to").focus();
+    await keys("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: "Move 3 animals to another category" }).waitFor();
+    const field = dialog.getByRole("combobox", { name: "Category" });
+    await expectFocus(field);
+    await keys("Enter");
+    await dialog.getByText("Category is missing").waitFor();
+    await page.keyboard.type("cat");
+    await keys("Enter");
+    await dialog.getByText("Move 3 animals to Cats?").waitFor();
+    await expectAccessible(page, "question of a move");
+    await keys("Enter");
+    await toast(page, "2 animals moved to Cats, 1 unchanged").waitFor();
+    assertEquals(await categories(), [8, 8, 8, 7]);
+    // The keys go on from the list.
+    await expectSoon(() => page.evaluate("document.activeElement.closest('#rows') !== null"), true);
+    // The undo changes nothing that somebody has changed since.
+    await service.change(3, { categoryId: 12 });
+    await row(page, "Zoe").getByText("Category 12").waitFor();
+    await keys("Control+z");
+    await dialog.getByRole("heading", { name: "1 animal was not changed back" }).waitFor();
+    await dialog.getByText("Undone: Rex has its old category again").waitFor();
+    await dialog.getByText("Somebody else changed it meanwhile").waitFor();
+    await keys("Escape");
+    assertEquals(await categories(), [7, 8, 12, 7]);
+    // A typed name becomes a category, once the question is answered.
+    await press(bar(page), "Move to");
+    await field.fill("Guests");
+    await keys("Enter");
+    await dialog.getByText("A new category, which is added first").waitFor();
+    await dialog.getByText("Move 3 animals to Guests?").waitFor();
+    await press(dialog, "Move");
+    await toast(page, "3 animals moved to Guests").waitFor();
+    assertEquals(await categories(), [13, 13, 13, 7]);
+    assertEquals((await service.listCategories()).at(-1), { id: 13n, name: "Guests" });
+    await press(toast(page, "moved to Guests"), "Undo");
+    await toast(page, "Undone: 3 animals changed back").waitFor();
+    assertEquals(await categories(), [7, 8, 12, 7]);
+  },
+);
+
+testInBrowser(
   "selected animals are removed after a question, and Undo adds them again",
   async ({ service, open }) => {
     await addPets(service, 4);
@@ -206,7 +267,9 @@ testInBrowser(
     await boxOf(page, "Pet 3").click();
     await boxOf(page, "Pet 2").click();
     // The name of the animal, which is the tab stop of the list, comes before the bar.
-    for (const key of ["Tab", "Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    for (const key of ["Tab", "Tab", "Tab", "Tab", "Tab", "Enter"]) {
+      await page.keyboard.press(key);
+    }
     const dialog = page.getByRole("dialog").filter({ hasText: "Remove 2 animals?" });
     await dialog.waitFor();
     await expectAccessible(page, "question of a removal");
@@ -388,7 +451,9 @@ testInBrowser(
     await boxOf(page, "Pet 1").click();
     await bar(page).getByText("2 selected").waitFor();
     assertEquals(await bar(page).getByRole("combobox").count(), 0);
-    assertEquals(await button(bar(page), "Remove").count(), 0);
+    for (const name of ["Move to", "Remove"]) {
+      assertEquals(await button(bar(page), name).count(), 0, name);
+    }
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       press(bar(page), "Export"),

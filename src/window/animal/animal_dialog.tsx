@@ -193,9 +193,11 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
           )}
         </p>
         <AnimalFields
+          fields={EDITABLE_FIELDS}
           texts={texts}
           faults={faults}
           isNewCategory={isNewCategory}
+          newCategoryHint="A new category, which is added with the animal"
           isSending={isSaving}
           onChange={(changed, found) => {
             setTexts(changed);

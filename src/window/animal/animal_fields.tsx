@@ -1,21 +1,28 @@
-/** The fields of an animal in a form. While it is being sent, they are locked, because a change would be lost. */
+/** Fields of an animal in a form. While it is being sent, they are locked, because a change would be lost. */
 
 import type { JSX } from "preact";
 import { ResponseError } from "../data/api.ts";
 import { faultOfCategoryName, isNewCategoryName } from "../data/categories.ts";
-import { EDITABLE_FIELDS, type Faults, faultsOfError, FIELDS, type Texts } from "../data/fields.ts";
+import {
+  type EditableField,
+  type Faults,
+  faultsOfError,
+  FIELDS,
+  type Texts,
+} from "../data/fields.ts";
 import { afterDraw, afterPress } from "../parts/focus.ts";
 import { viewOf } from "./field_views.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
 
-const NEW_CATEGORY = "A new category, which is added with the animal";
-
 interface AnimalFieldsProps {
+  fields: readonly EditableField[];
   texts: Texts;
   faults: Faults;
-  /** Whether the text of the category is the name of one that is added with the animal. */
+  /** Whether the text of the category is the name of one that is added. */
   isNewCategory: boolean;
+  /** What will happen with such a name. */
+  newCategoryHint: string;
   isSending: boolean;
   onChange: (texts: Texts, faults: Faults) => void;
   /** Called if the reader chooses to add a category with this name. */
@@ -25,7 +32,8 @@ interface AnimalFieldsProps {
 }
 
 export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
-  const { texts, faults, isNewCategory, isSending, onChange, onNewCategory, onFault } = props;
+  const { fields, texts, faults, isNewCategory, isSending } = props;
+  const { onChange, onNewCategory, onFault } = props;
   const change = (name: keyof Texts, text: string, after = faultsAfter(faults, name, text)) => {
     onChange({ ...texts, [name]: text }, after);
   };
@@ -53,7 +61,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
   };
   return (
     <>
-      {EDITABLE_FIELDS.map((field) => {
+      {fields.map((field) => {
         const { name, label } = field;
         const { Control } = viewOf(field);
         const isCategory = name === "categoryId";
@@ -64,7 +72,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
             fault={faults[name]}
             remedy={isCategory && mayAddCategory ? addTyped : undefined}
             isLocked={isSending}
-            hint={isCategory && isNewCategory ? NEW_CATEGORY : undefined}
+            hint={isCategory && isNewCategory ? props.newCategoryHint : undefined}
           >
             {(attributes) => (
               <Control

@@ -5,12 +5,13 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
+import { DistinctCategory } from "../categories/category_name.tsx";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
 import { afterDraw, focusHome, isFocusFree } from "../parts/focus.ts";
-import { differencesOf, statusInSentence, statusLabel } from "../data/fields.ts";
+import { differencesOf, type Patch, statusInSentence, statusLabel } from "../data/fields.ts";
 import { showToast, type Undo } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
 import { animalId, showOtherAnimal } from "../navigation/navigation.ts";
@@ -32,6 +33,9 @@ const WORKERS = 5;
 
 /** More animals take a while. */
 const MOST_WITHOUT_QUESTION = 200;
+
+/** A run may fail for all of many animals. */
+const FAILURES_SHOWN = 100;
 
 const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
@@ -80,11 +84,6 @@ export async function changeStatus(
   status: PetStatus | undefined,
 ): Promise<void> {
   const others = pets.filter((pet) => pet.status !== status);
-  const already = pets.length - others.length;
-  if (others.length === 0) {
-    showToast(`${animals(already)} needed no change`);
-    return;
-  }
   const isSure = others.length <= MOST_WITHOUT_QUESTION || await ask({
     title: `Mark ${animals(others.length)} as “${statusLabel(status)}”?`,
     text: "You can stop it, and undo it for a few seconds.",
@@ -93,11 +92,48 @@ export async function changeStatus(
     isHarmless: true,
   });
   if (!isSure) return;
-  const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
-  report(await writeEach(writes, "Changing"), {
+  await change(others, { status: status ?? null }, {
+    progress: "Changing",
+    done: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
+    already: pets.length - others.length,
+  });
+}
+
+/** Moves the animals that are not in a category to that. The form in which the reader chose it has asked. */
+export async function moveAnimals(pets: readonly Pet[], categoryId: bigint): Promise<void> {
+  const others = pets.filter((pet) => pet.categoryId !== categoryId);
+  await change(others, { categoryId }, {
+    progress: "Moving",
+    done: (count) => (
+      <>
+        {animals(count)} moved to <DistinctCategory id={categoryId} />
+      </>
+    ),
+    already: pets.length - others.length,
+  });
+}
+
+interface ChangeWords {
+  progress: string;
+  /** The sentence for the number of animals that were changed. */
+  done: (count: number) => ComponentChildren;
+  /** The number of animals that need no change. */
+  already: number;
+}
+
+async function change(
+  pets: readonly Pet[],
+  patch: Patch,
+  { progress, done, already }: ChangeWords,
+): Promise<void> {
+  if (pets.length === 0) {
+    showToast(`${animals(already)} needed no change`);
+    return;
+  }
+  report(await writeEach(pets.map((pet) => changeOf(pet, patch)), progress), {
     verb: "changed",
     noun: "change",
-    words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
+    words: done,
     note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
   });
 }
@@ -286,6 +322,7 @@ function undoWords(noun: string, count: number): string {
 }
 
 function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {
+  const others = failures.length - FAILURES_SHOWN;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="What failed">
       <table>
@@ -297,7 +334,7 @@ function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {failures.map(({ pet: { id, name }, why }) => (
+          {failures.slice(0, FAILURES_SHOWN).map(({ pet: { id, name }, why }) => (
             <tr key={id}>
               <td>
                 <Name of={name} />
@@ -308,6 +345,7 @@ function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {
           ))}
         </tbody>
       </table>
+      {others > 0 && <p class="soft">… and {animals(others)} more</p>}
     </div>
   );
 }

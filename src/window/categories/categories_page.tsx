@@ -12,6 +12,9 @@ import {
 } from "../data/categories.ts";
 import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
+import { countOfCategory } from "../data/category_counts.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Menu } from "../parts/menu.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { NO_FILTER } from "../data/filter.ts";
 import { mayWrite } from "../data/key_info.ts";
@@ -21,8 +24,13 @@ import { PageHeading } from "../parts/page_heading.tsx";
 import { BackLink } from "../navigation/back_link.tsx";
 import { addressOf, onFollow, showList } from "../navigation/navigation.ts";
 
-export function CategoriesPage(): JSX.Element {
-  const hasSome = namedCategories.value.length + unnamedCategories.value.length > 0;
+interface CategoriesPageProps {
+  /** Lets the reader move all animals of a category, to `target` if that is given. */
+  onMove: (category: Category, target?: bigint) => void;
+}
+
+export function CategoriesPage({ onMove }: CategoriesPageProps): JSX.Element {
+  const hasSome = namedCategories.value.length + unnamedWithAnimals().length > 0;
   return (
     <article>
       <BackLink />
@@ -39,13 +47,7 @@ export function CategoriesPage(): JSX.Element {
           </button>
         )}
       </div>
-      {hasSome ? <CategoryTable /> : <NoCategories />}
-      {mayWrite.value && (
-        <p class="note small">
-          Does an animal have a category without a name? You can name it here once you have seen the
-          animal.
-        </p>
-      )}
+      {hasSome ? <CategoryTable onMove={onMove} /> : <NoCategories />}
     </article>
   );
 }
@@ -58,13 +60,19 @@ function NoCategories(): JSX.Element {
   );
 }
 
-function CategoryTable(): JSX.Element {
-  const unnamed = unnamedCategories.value;
+/** The categories without a name that animals have. The page may remember others, which had some before. */
+function unnamedWithAnimals(): readonly Category[] {
+  return unnamedCategories.value.filter(({ id }) => countOfCategory(id) !== 0);
+}
+
+function CategoryTable({ onMove }: CategoriesPageProps): JSX.Element {
+  const unnamed = unnamedWithAnimals();
   return (
     <table class="categories">
       <thead>
         <tr>
           <th>Name</th>
+          <th class="number">Animals</th>
           {mayWrite.value && (
             <th>
               <span class="unseen">Actions</span>
@@ -74,7 +82,12 @@ function CategoryTable(): JSX.Element {
       </thead>
       <tbody>
         {namedCategories.value.map((category) => (
-          <CategoryRow key={category.id} category={category} twins={twinsOf(category)}>
+          <CategoryRow
+            key={category.id}
+            category={category}
+            twins={twinsOf(category)}
+            onMove={onMove}
+          >
             <NamedActions category={category} />
           </CategoryRow>
         ))}
@@ -82,15 +95,16 @@ function CategoryTable(): JSX.Element {
       {unnamed.length > 0 && (
         <tbody>
           <tr>
-            <th scope="rowgroup" colSpan={mayWrite.value ? 2 : 1}>Without a name</th>
+            <th scope="rowgroup" colSpan={mayWrite.value ? 3 : 2}>Without a name</th>
           </tr>
           {unnamed.map((category) => (
-            <CategoryRow key={category.id} category={category}>
+            <CategoryRow key={category.id} category={category} onMove={onMove}>
               <button
                 type="button"
                 class="quiet"
                 aria-label={`Name it: ${labelOf(category)}`}
-                onClick={() => openCategoryDialog(category)}
+                onClick={() =>
+                  openCategoryDialog(category)}
               >
                 Name it
               </button>
@@ -102,7 +116,7 @@ function CategoryTable(): JSX.Element {
   );
 }
 
-interface RowProps {
+interface CategoryRowProps extends CategoriesPageProps {
   category: Category;
   /** Other categories whose names look like that of this one. */
   twins?: readonly bigint[];
@@ -110,20 +124,63 @@ interface RowProps {
   children: ComponentChildren;
 }
 
-function CategoryRow({ category, twins = [], children }: RowProps): JSX.Element {
+function CategoryRow({ category, twins = [], onMove, children }: CategoryRowProps): JSX.Element {
+  const { id } = category;
+  const count = countOfCategory(id);
+  const mayMove = mayWrite.value && count !== 0;
+  const actions = `Actions for ${labelOf(category)}`;
   return (
     <tr>
       <td>
-        <AnimalsLink id={category.id} />
+        <AnimalsLink id={id} />
         {twins.length > 0 && (
           <p class="soft small">
-            Category {String(category.id)}, which looks like category {twins.join(" and ")}
+            Category {String(id)}, which looks like category {twins.join(" and ")}
           </p>
         )}
+        {mayMove && twins.map((twin) => (
+          <button
+            key={twin}
+            type="button"
+            class="link small"
+            onClick={() => onMove(category, twin)}
+          >
+            Move its animals to category {String(twin)}
+          </button>
+        ))}
       </td>
+      <td class="number">{count?.toLocaleString("en")}</td>
       {mayWrite.value && (
         <td>
-          <span class="buttons">{children}</span>
+          <span class="buttons">
+            <Menu
+              class="quiet narrow"
+              title={actions}
+              label={actions}
+              isUnfolded
+              button={
+                <>
+                  <span class="unseen">{actions}</span>
+                  <Icon name="more" />
+                </>
+              }
+            >
+              <p class="title narrow">
+                <Name of={labelOf(category)} />
+              </p>
+              {mayMove && (
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Move animals of ${labelOf(category)}`}
+                  onClick={() => onMove(category)}
+                >
+                  Move animals
+                </button>
+              )}
+              {children}
+            </Menu>
+          </span>
         </td>
       )}
     </tr>
@@ -172,7 +229,9 @@ async function askToRemove(category: NamedCategory): Promise<void> {
         Remove the name <Name of={name} />?
       </>
     ),
-    text: `Its animals stay in category ${id}, which has no name then.`,
+    text: countOfCategory(id) === 0
+      ? "It has no animals."
+      : `Its animals stay in category ${id}, which has no name then.`,
     no: "Keep",
     yes: "Remove name",
   });

@@ -13,6 +13,7 @@ import { dottedChoice } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
+import { openMoveDialog } from "../animal/move_dialog.tsx";
 import { animalId } from "../navigation/navigation.ts";
 import {
   clearSelection,
@@ -64,6 +65,14 @@ function SelectedActions(): JSX.Element {
                 </button>
               ))}
             </Menu>
+            <button
+              type="button"
+              title="Move to a category"
+              disabled={isWaiting}
+              onClick={() => openMoveDialog(selectedPets())}
+            >
+              Move to
+            </button>
             <button
               type="button"
               disabled={isWaiting}

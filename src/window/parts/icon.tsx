@@ -10,6 +10,7 @@ const PATHS = {
   edit: "m4 13-.5 3.5L7 16l8.5-8.5-3-3L4 13Z",
   filter: "M4 6h12M6.5 10h7M9 14h2",
   menu: "M4 6h12M4 10h12M4 14h12",
+  more: "M4 9.5h1v1H4ZM9.5 9.5h1v1h-1ZM15 9.5h1v1h-1Z",
   next: "m8 4 6 6-6 6",
   open: "m6 8 4 4 4-4",
   remove: "M4 6h12M8 6V4h4v2m-6.5 0 .75 10.5h7.5L14.5 6",
