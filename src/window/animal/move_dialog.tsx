@@ -58,7 +58,7 @@ interface MoveDialogProps {
 }
 
 /** The category that the text means: one that is there, or the name of a new one. */
-type Target = { id: bigint } | { newName: string } | { fault: string };
+type Destination = { id: bigint } | { newName: string } | { fault: string };
 
 function MoveDialog({ source, first, close }: MoveDialogProps): JSX.Element {
   const [text, setText] = useState(first);
@@ -71,7 +71,7 @@ function MoveDialog({ source, first, close }: MoveDialogProps): JSX.Element {
   const form = useRef<HTMLDivElement>(null);
   useUnsaved(busy !== undefined);
   const isNewCategory = text === newName && isNewCategoryName(text);
-  const target = isNewCategory ? targetOfNew(text) : targetOf(text, source.category);
+  const target = isNewCategory ? newDestination(text) : destinationOf(text, source.category);
 
   const move = async () => {
     if ("fault" in target) {
@@ -121,19 +121,19 @@ function MoveDialog({ source, first, close }: MoveDialogProps): JSX.Element {
         />
       </div>
       <p role="status">
-        <Question source={source} target={target} />
+        <MoveQuestion source={source} target={target} />
       </p>
     </Dialog>
   );
 }
 
-interface QuestionProps {
+interface MoveQuestionProps {
   source: Source;
-  target: Target;
+  target: Destination;
 }
 
 /** What the button will do, as soon as a category is chosen. */
-function Question({ source, target }: QuestionProps): JSX.Element | null {
+function MoveQuestion({ source, target }: MoveQuestionProps): JSX.Element | null {
   if ("fault" in target) return null;
   const { category } = source;
   const to = "id" in target ? <DistinctCategory id={target.id} /> : <Name of={target.newName} />;
@@ -162,7 +162,7 @@ function wordsOf({ count, category }: Source): ComponentChildren {
   );
 }
 
-function targetOf(text: string, source: Category | undefined): Target {
+function destinationOf(text: string, source: Category | undefined): Destination {
   const parsed = parseChange({}, { categoryId: text });
   if (!parsed.isSound) return { fault: parsed.faults.categoryId! };
   const { categoryId } = parsed.patch;
@@ -172,7 +172,7 @@ function targetOf(text: string, source: Category | undefined): Target {
     : { id: categoryId };
 }
 
-function targetOfNew(newName: string): Target {
+function newDestination(newName: string): Destination {
   const fault = faultOfCategoryName(newName);
   return fault === undefined ? { newName } : { fault };
 }

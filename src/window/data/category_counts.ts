@@ -13,20 +13,20 @@ interface CategoryCount {
 }
 
 /** `undefined` before the first count. */
-const counts = signal<ReadonlyMap<bigint, number> | undefined>(undefined);
+const animalsByCategory = signal<ReadonlyMap<bigint, number> | undefined>(undefined);
 
 /** The number of animals of a category; `undefined` if nobody has counted yet. */
 export function countOfCategory(id: bigint): number | undefined {
-  return counts.value === undefined ? undefined : counts.value.get(id) ?? 0;
+  return animalsByCategory.value === undefined ? undefined : animalsByCategory.value.get(id) ?? 0;
 }
 
 /** It also finds the categories without a name. */
 export const categoryCountsQuery = new Query(async () => {
   const { body } = await readNow<CategoryCount[]>("categories/counts", ["id"]);
   rememberCategories(body.map(({ id }) => id));
-  counts.value = new Map(body.map(({ id, animals }) => [id, animals]));
+  animalsByCategory.value = new Map(body.map(({ id, animals }) => [id, animals]));
 }, PAUSE_MS);
 
 export function forgetCategoryCounts(): void {
-  counts.value = undefined;
+  animalsByCategory.value = undefined;
 }
