@@ -159,8 +159,7 @@ async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string)
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const operations = parseOperations(await deps.bodies.readJson(request));
   exchange.requests = operations.length;
-  const batch = sha256Hex(encodeExactJson(operations));
-  const names = operations.map((_, index) => `${batch}/${index}`);
+  const names = partNames(operations);
   await expectUnusedBeside(deps, { token, idempotencyKey }, names);
   const parts = await Promise.all(operations.map(async (operation, index) => {
     const depsOfPart = idempotencyKey === undefined || operation.idempotencyKey !== undefined
@@ -170,6 +169,12 @@ async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string)
     return { petId: operation.petId, carryOut };
   }));
   return async () => resultsResponse(await carryOutInOrder(parts));
+}
+
+/** A name for each operation, which is another one in another batch. */
+function partNames(operations: readonly BatchOperation[]): string[] {
+  const batch = sha256Hex(encodeExactJson(operations));
+  return operations.map((_, index) => `${batch}/${index}`);
 }
 
 /** Throws `malformed_body` or `invalid_body`. */

@@ -2,13 +2,20 @@ import {
   type Exchange,
   type GetOperation,
   isOfCategory,
+  isPetWrite,
   isWrite,
   type ListOperation,
   nextCursor,
 } from "./history.ts";
 import { type CommittedLine, feedIdOf, type Oracle, type PetState, shortened } from "./oracle.ts";
 import { checkCategories, checkCategoryEvents } from "./category_checker.ts";
-import { checkAttempts, checkWrite, isCurrent, isWriteExchange } from "./write_checker.ts";
+import {
+  checkAttempts,
+  checkOrder,
+  checkWrite,
+  isCurrent,
+  isWriteExchange,
+} from "./write_checker.ts";
 
 /**
  * Maximum time to a response, in milliseconds.
@@ -42,6 +49,7 @@ export function checkExchanges(exchanges: readonly Exchange[], oracle: Oracle): 
   return [
     ...violations,
     ...checkAttempts(exchanges.filter(isWriteExchange), oracle),
+    ...checkOrder(exchanges.filter(isWriteExchange), oracle),
     ...checkCategoryEvents(exchanges, oracle),
   ];
 }
@@ -65,6 +73,7 @@ function* check(exchange: Exchange, oracle: Oracle, keys: Map<string, KeyLifetim
 }
 
 function* checkTime({ operation, node, startAt, endAt }: Exchange) {
+  const writes = isPetWrite(operation) ? operation.part?.count ?? 1 : 1;
   const limit = operation.kind === "events"
     ? operation.isStream ? STREAM_LIMIT_MS : 2 * READ_LIMIT_MS + (operation.timeout ?? 0)
     : operation.kind === "list"
@@ -72,8 +81,8 @@ function* checkTime({ operation, node, startAt, endAt }: Exchange) {
     : !isWrite(operation)
     ? READ_LIMIT_MS
     : operation.idempotencyKey === undefined
-    ? WRITE_LIMIT_MS
-    : IDEMPOTENT_WRITE_LIMIT_MS;
+    ? writes * WRITE_LIMIT_MS
+    : writes * IDEMPOTENT_WRITE_LIMIT_MS;
   const took = endAt - startAt - node.pausedBetween(startAt, endAt);
   if (took > limit) yield `The request took ${took.toFixed(0)} ms, more than ${limit}`;
 }

@@ -13,6 +13,7 @@ import {
   type Operation,
   type ReceivedResponse,
 } from "./history.ts";
+import { type Batch, batchRequestOf, partsOf, readResults } from "./batch.ts";
 import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
@@ -142,11 +143,39 @@ export class Cluster {
     key: KeyInUse,
     read: (response: Response, node: Node) => Promise<ReceivedResponse> = readResponse,
   ): Promise<Exchange | undefined> {
+    const exchanges = await this.#send(
+      slot,
+      requestOf(operation, key),
+      [operation],
+      key,
+      (...it) => {
+        return read(...it).then((response) => [response]);
+      },
+    );
+    return exchanges?.[0];
+  }
+
+  /** Sends a batch as send() does, and records an exchange for each of its writes. */
+  sendBatch(slot: number, batch: Batch, key: KeyInUse): Promise<Exchange[] | undefined> {
+    const parts = partsOf(batch);
+    return this.#send(slot, batchRequestOf(batch, key), parts, key, (response) => {
+      return readResults(response, parts.length);
+    });
+  }
+
+  /** Sends a request for some operations, of which each has an exchange of its own. */
+  async #send(
+    slot: number,
+    request: Request,
+    operations: readonly Operation[],
+    key: KeyInUse,
+    read: (response: Response, node: Node) => Promise<ReceivedResponse[]>,
+  ): Promise<Exchange[] | undefined> {
     const instance = this.#instances[slot];
     if (instance === undefined || instance.isStopping) return undefined;
     const { node, service } = instance;
     const { simulation } = this;
-    const exchange: Exchange = {
+    const exchanges = operations.map((operation): Exchange => ({
       operation,
       key,
       node,
@@ -155,23 +184,26 @@ export class Cluster {
       endStep: Infinity,
       endAt: Infinity,
       isFaultFree: this.#isFaultFree,
-    };
-    this.exchanges.push(exchange);
-    simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
+    }));
+    this.exchanges.push(...exchanges);
+    for (const operation of operations) {
+      simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
+    }
     instance.open++;
-    const answering = fetchFrom(service.handler)(requestOf(operation, key)).then((it) =>
-      read(it, node)
-    )
+    const answering = fetchFrom(service.handler)(request).then((it) => read(it, node))
       .catch((error) => void this.violations.push(`The handler rejected: ${error}`));
-    exchange.response = await Promise.race([answering, died(node)]);
+    const responses = await Promise.race([answering, died(node)]);
     instance.open--;
     if (instance.open === 0) instance.onAnswered?.();
-    exchange.endStep = simulation.step;
-    exchange.endAt = simulation.now;
-    exchange.isFaultFree &&= this.#isFaultFree;
-    const { status, body } = exchange.response ?? {};
-    simulation.trace(`${node.name} -> ${status} ${body}`);
-    return exchange;
+    for (const [index, exchange] of exchanges.entries()) {
+      exchange.response = responses?.[index];
+      exchange.endStep = simulation.step;
+      exchange.endAt = simulation.now;
+      exchange.isFaultFree &&= this.#isFaultFree;
+      const { status, body } = exchange.response ?? {};
+      simulation.trace(`${node.name} -> ${status} ${body}`);
+    }
+    return exchanges;
   }
 
   /** Runs a tool whose reads are retried, on a node of its own. */

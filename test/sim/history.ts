@@ -12,8 +12,17 @@ export interface KeyInUse {
   isReadOnly: boolean;
 }
 
+/** The place of a write in a batch, whose operations have this hash. */
+export interface Part {
+  batch: string;
+  index: number;
+  /** The number of writes in the batch. */
+  count: number;
+}
+
 export interface CreateOperation {
   kind: "create";
+  part?: Part;
   /** Identifies the create attempt: all requests of the attempt have this name, and no others. */
   name: string;
   status?: string;
@@ -28,6 +37,7 @@ export interface Target {
   /** The text of the pet that the ETag of `ifMatch` belongs to; absent if that is any pet. */
   expected?: string;
   idempotencyKey?: string;
+  part?: Part;
 }
 
 export interface UpdateOperation extends Target {

@@ -133,6 +133,22 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       "#readPage": ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
     },
   },
+  "src/animals/batch_pets.ts": {
+    "the writes of a batch to one pet are carried out side by side": {
+      carryOutInOrder: ["lastOfPet.get(petId)?.then(carryOut) ?? carryOut()", "carryOut()"],
+    },
+    "the parts of a batch share one Idempotency-Key": {
+      partNames: ["`${batch}/${index}`", "`${batch}/0`"],
+    },
+  },
+  "src/keys/idempotent_parts.ts": {
+    "a batch that is repeated is carried out again": {
+      withPart: ["{ ...command, idempotency }", "command"],
+    },
+    "another batch is carried out with the same Idempotency-Key": {
+      expectUnusedBeside: ["used.every((hash) => own.includes(hash))", "true"],
+    },
+  },
   "src/animals/page_reader.ts": {
     "a page of all pets is read as if ids had no gaps": {
       PageReader: ["&& !hasGaps(head)", ""],

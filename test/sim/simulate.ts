@@ -24,6 +24,8 @@
  *   exactly once; the store held every returned page at the head that its response names; the service never accepted
  *   a revoked key.
  *
+ * In some seeds, clients send batches: the checker sees the writes of a batch as single requests.
+ *
  * In some seeds, consumers follow the feed of events, and each compares at once what it gets with the oracle's log.
  * In some, the store allows only small commits, so that a batch, a replay and a restore take many.
  *
@@ -38,6 +40,7 @@
  */
 
 import { checkExchanges } from "./checker.ts";
+import { drawBatchClients } from "./batch_client.ts";
 import { drawCategoryClients } from "./category_client.ts";
 import { runClient } from "./client.ts";
 import { drawConsumers } from "./consumer.ts";
@@ -102,7 +105,11 @@ export async function simulate(
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { exchanges, oracle, violations } = cluster;
   let isOver = false;
-  const randoms = { consumers: new Random(-seed), categories: new Random(seed + 2 ** 30) };
+  const randoms: Randoms = {
+    consumers: new Random(-seed),
+    categories: new Random(seed + 2 ** 30),
+    batches: new Random(seed + 2 ** 29),
+  };
   runPhases(cluster, code, randoms)
     .catch((error) => violations.push(`The simulator failed: ${error.stack}`))
     .finally(() => isOver = true);
@@ -122,10 +129,13 @@ export async function simulate(
   };
 }
 
+/** The randomness of what many seeds do not have. */
+type Randoms = Record<"consumers" | "categories" | "batches", Random>;
+
 async function runPhases(
   cluster: Cluster,
   code: Code,
-  { consumers: ownRandom, categories }: { consumers: Random; categories: Random },
+  { consumers: ownRandom, categories, batches }: Randoms,
 ): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
@@ -140,12 +150,13 @@ async function runPhases(
     knownPets: new Map(),
     consumers: [],
     categoryClients: [],
+    batchClients: [],
     idempotentWrites: [],
   };
   if (await issueApiKey(workload, { isKept: true }) === undefined) return;
-  // With randomness of their own, because many seeds have none.
   workload.consumers = drawConsumers(workload, ownRandom);
   workload.categoryClients = drawCategoryClients(workload, categories);
+  workload.batchClients = drawBatchClients(workload, batches);
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
@@ -159,7 +170,7 @@ async function runPhases(
 
 /** Runs clients and operators while faults occur. */
 async function runRound(workload: Workload, round: number): Promise<void> {
-  const { cluster, consumers, categoryClients } = workload;
+  const { cluster, consumers, categoryClients, batchClients } = workload;
   const { simulation, store } = cluster;
   const { random } = simulation;
   const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
@@ -173,7 +184,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const consuming = consumers.map((consumer) => consumer.follow(() => isOver));
-  const naming = categoryClients.map((client) => client.run(() => isOver));
+  const others = [...categoryClients, ...batchClients].map((client) => client.run(() => isOver));
   let injecting: Promise<void> | undefined;
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
@@ -187,7 +198,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   store.faultProfile = NO_FAULTS;
   await injecting;
   store.outage.until = simulation.now;
-  await Promise.all([...consuming, ...naming]);
+  await Promise.all([...consuming, ...others]);
 }
 
 /**
@@ -241,7 +252,8 @@ async function expectRecovery(workload: Workload): Promise<void> {
       if (exchange?.response !== undefined) noteResponse(workload, exchange);
     }
   }
-  await Promise.all(workload.categoryClients.map((client) => client.finish()));
+  const { categoryClients, batchClients } = workload;
+  await Promise.all([...categoryClients, ...batchClients].map((client) => client.finish()));
   // Instances that write at the same moment conflict with each other, but none may fail.
   await runUpdates(workload, key, 2 * cluster.size, 0);
   await Promise.all(Array.from({ length: 2 * cluster.size }, (_, number) => {

@@ -1,3 +1,4 @@
+import type { BatchClient } from "./batch_client.ts";
 import type { CategoryClient } from "./category_client.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Code } from "./code_under_test.ts";
@@ -30,6 +31,7 @@ export interface Workload {
   knownPets: Map<number, { etag: string; text: string }>;
   consumers: Consumer[];
   categoryClients: CategoryClient[];
+  batchClients: BatchClient[];
   /** Requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentWrites: { operation: WriteOperation; key: KeyInUse }[];
 }

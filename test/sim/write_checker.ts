@@ -5,6 +5,7 @@ import {
   isPetWrite,
   type KeyInUse,
   NOTHING_STORED,
+  type Part,
   type Target,
   type UpdateOperation,
   type WriteOperation,
@@ -12,6 +13,9 @@ import {
 import { type Oracle, type PetState, shortened } from "./oracle.ts";
 
 type WriteExchange = Exchange & { operation: WriteOperation };
+
+/** Number of digits that the names of the parts of one Idempotency-Key share. */
+const SHARED_DIGITS = 32;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -40,12 +44,36 @@ export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterabl
   }
 }
 
+/**
+ * The changes of one pet by a batch are in the log in their order. Its addition is not one of them: a client cannot know the
+ * id before. If a batch is sent again, what had changed nothing is
+ * carried out after the others.
+ */
+export function* checkOrder(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
+  const sent = Map.groupBy(writes, ({ operation, key }) => loggedKey(operation, key));
+  const partOf = ({ event }: PetState): Part | undefined => {
+    const [first, again] = sent.get(event.idempotencykey ?? "") ?? [];
+    return again === undefined ? first?.operation.part : undefined;
+  };
+  for (const [, ...changes] of oracle.pets) {
+    const parts = changes.map(partOf).filter((part) => part !== undefined);
+    for (const ofBatch of Map.groupBy(parts, ({ batch }) => batch).values()) {
+      const indexes = ofBatch.map(({ index }) => index);
+      const sorted = indexes.toSorted((one, other) => one - other);
+      if (indexes.join() === sorted.join()) continue;
+      yield `The writes of a batch to pet ${changes[0].id} have the order ${indexes}`;
+    }
+  }
+}
+
 /** Checks what the response says about the events that the request caused. */
 export function* checkWrite(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, response } = exchange;
   const status = response?.status;
-  if ([200, 201, 204].includes(status ?? 0)) yield* checkAcknowledged(exchange, oracle);
-  else if (status === 404) yield* checkNotRepeated(exchange, oracle);
+  if ([200, 201, 204].includes(status ?? 0)) {
+    yield* checkFirstBatch(exchange, oracle);
+    yield* checkAcknowledged(exchange, oracle);
+  } else if (status === 404) yield* checkNotRepeated(exchange, oracle);
   else if (status === 412) yield* checkNotExpected(exchange, operation as Target, oracle);
   else if (status === 409) yield* checkReused(exchange, oracle);
 }
@@ -121,7 +149,32 @@ function* checkReused(exchange: WriteExchange, oracle: Oracle) {
       state.event.idempotencykey === logged && state.event.actor === key.keyId &&
       state.step <= endStep && !mayHaveCaused(exchange, state)
     );
-  if (!wasUsed) yield "The Idempotency-Key was not sent with another request";
+  const wasOther = usesOfOtherBatches(exchange, oracle).some(({ step }) => step <= endStep);
+  if (!wasUsed && !wasOther) yield "The Idempotency-Key was not sent with another request";
+}
+
+/** A batch is refused if its Idempotency-Key was used within a day, but for another one. */
+function* checkFirstBatch(exchange: WriteExchange, oracle: Oracle) {
+  const { node, startStep, startAt, endAt } = exchange;
+  const time = Math.max(node.clockBetween(startAt, endAt).latest, endAt);
+  const isKnown = usesOfOtherBatches(exchange, oracle).some(({ event, position, step }) =>
+    step <= startStep && !oracle.lostPositions.has(position) &&
+    time < Date.parse(event.time) + DAY_MS
+  );
+  if (isKnown) yield "The Idempotency-Key was used for another batch before";
+}
+
+/** The states that other batches with the Idempotency-Key of a batch have caused. */
+function usesOfOtherBatches({ operation, key }: WriteExchange, oracle: Oracle): PetState[] {
+  const { part } = operation;
+  if (part === undefined || operation.idempotencyKey === undefined) return [];
+  const own = Array.from({ length: part.count }, (_, index) => {
+    return loggedKey({ ...operation, part: { ...part, index } }, key)!;
+  });
+  const shared = own[0].slice(0, SHARED_DIGITS);
+  return oracle.pets.flat().filter(({ event: { actor, idempotencykey: logged = "" } }) =>
+    actor === key.keyId && logged.startsWith(shared) && !own.includes(logged)
+  );
 }
 
 /** Whether a pet was there in that state at some moment between the ends of two steps. */
@@ -171,11 +224,15 @@ export function isRefused({ response }: Exchange): boolean {
   return NOTHING_STORED.includes(JSON.parse(response.body).code);
 }
 
-/** The name that the log gives to the Idempotency-Key of a request. */
+/** The name that the log gives to the Idempotency-Key of a request, or of its part. */
 export function loggedKey(
-  { idempotencyKey }: { idempotencyKey?: string },
+  { idempotencyKey, part }: { idempotencyKey?: string; part?: Part },
   { token }: KeyInUse,
 ): string | undefined {
   if (idempotencyKey === undefined) return undefined;
-  return createHmac("sha256", token).update(idempotencyKey).digest("hex");
+  const hashOf = (text: string) => createHmac("sha256", token).update(text).digest("hex");
+  const hash = hashOf(idempotencyKey);
+  if (part === undefined) return hash;
+  const ofPart = hashOf(`${idempotencyKey}\n${part.batch}/${part.index}`);
+  return hash.slice(0, SHARED_DIGITS) + ofPart.slice(SHARED_DIGITS);
 }
