@@ -2,10 +2,11 @@
 
 import { sha256Hex } from "eventstore-less/parts";
 import { z } from "zod";
-import { int64, Pet } from "../../events/pet.ts";
+import { encodePet, int64, Pet } from "../../events/pet.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { BASE_PATH, EXAMPLE_BASE } from "../api/base_path.ts";
 import { content, schemaComponent } from "../api/component.ts";
+import { entityTag } from "../api/conditional_read.ts";
 import {
   ERROR,
   ERRORS_OF_ALL,
@@ -21,7 +22,12 @@ import {
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
 } from "../api/requests/idempotency_key.ts";
-import { expectNoRepeatedNames, parseBody, parseMember } from "../api/requests/parse_body.ts";
+import {
+  ASSIGNED,
+  expectNoRepeatedNames,
+  parseBody,
+  parseMember,
+} from "../api/requests/parse_body.ts";
 import { parseQuery } from "../api/requests/query.ts";
 import {
   expectUnusedBeside,
@@ -29,7 +35,7 @@ import {
   withPart,
 } from "../keys/idempotent_parts.ts";
 import { createPet, type CreatePetDeps } from "./create_pet.ts";
-import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET_PATCH, PETS_TAG } from "./described_pets.ts";
+import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET, PET_PATCH, PETS_TAG } from "./described_pets.ts";
 import { requestOfPart } from "./request_of_part.ts";
 import { removePet } from "./remove_pet.ts";
 import { updatePet } from "./update_pet.ts";
@@ -58,6 +64,7 @@ const ENVELOPE = {
   petId: int64("The animal; only an `add` has none").optional(),
   ifMatch: TEXT.describe("`If-Match` of the single request").optional(),
   ifNoneMatch: TEXT.describe("`If-None-Match` of the single request").optional(),
+  expected: Pet.optional(),
   idempotencyKey: TEXT.describe(
     "An `Idempotency-Key` of its own, which is that of a single request, in place of that of the batch",
   ).optional(),
@@ -78,9 +85,11 @@ const BATCH = z.strictObject({
 
 const DESCRIBED_OPERATION = z.strictObject({
   ...ENVELOPE,
+  expected: (PET.value as z.ZodType).optional(),
   body: (PET_PATCH.value as z.ZodType).optional(),
 }).describe(
-  "An operation. The body of an `add` is that of a NewPet, that of a `change` has the fields to change, and a `remove` has none",
+  "An operation. The body of an `add` is that of a NewPet, that of a `change` has the fields to change, and a `remove` has none. " +
+    "`expected` is the animal as a list or an event shows it, and means its `ETag` in `ifMatch`",
 );
 
 const DESCRIBED_BATCH = schemaComponent(
@@ -171,6 +180,10 @@ async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string)
   return async () => resultsResponse(await carryOutInOrder(parts));
 }
 
+function operationError(place: string, field: string, fault: string): HttpError {
+  return new HttpError("invalid_body", `${place}: Field "${field}" ${fault}`);
+}
+
 /** A name for each operation, which is another one in another batch. */
 function partNames(operations: readonly BatchOperation[]): string[] {
   const batch = sha256Hex(encodeExactJson(operations));
@@ -185,9 +198,13 @@ function parseOperations(text: string): BatchOperation[] {
     const place = `operations[${index}]`;
     const operation = parseMember(member, OPERATION, place);
     const needsPet = OPERATIONS[operation.action].path.includes("{petId}");
-    if (needsPet === (operation.petId !== undefined)) return operation;
-    const fault = needsPet ? "is missing" : "is assigned by the service: leave it out";
-    throw new HttpError("invalid_body", `${place}: Field "petId" ${fault}`);
+    const hasPet = operation.petId !== undefined;
+    if (needsPet && !hasPet) throw operationError(place, "petId", "is missing");
+    if (!needsPet && hasPet) throw operationError(place, "petId", ASSIGNED);
+    if (operation.expected !== undefined && operation.ifMatch !== undefined) {
+      throw operationError(place, "expected", "cannot be used with ifMatch");
+    }
+    return operation;
   });
 }
 
@@ -199,13 +216,13 @@ async function preparePart(
   token: string,
 ): Promise<CarryOut> {
   const { method, path, prepare } = OPERATIONS[operation.action];
-  const { petId, ifMatch, ifNoneMatch, idempotencyKey, body } = operation;
+  const { petId, ifMatch, ifNoneMatch, expected, idempotencyKey, body } = operation;
   const request = requestOfPart(exchange.request, {
     method,
     path: BASE_PATH + path.replace("{petId}", String(petId)),
     headers: {
       "content-type": "application/json",
-      "if-match": ifMatch,
+      "if-match": expected === undefined ? ifMatch : entityTag(encodePet(expected)),
       "if-none-match": ifNoneMatch,
       "idempotency-key": idempotencyKey,
     },

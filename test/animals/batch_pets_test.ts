@@ -30,6 +30,7 @@ interface Operation {
   petId?: number;
   ifMatch?: string;
   ifNoneMatch?: string;
+  expected?: object;
   idempotencyKey?: string;
   body?: unknown;
 }
@@ -148,6 +149,23 @@ Deno.test("a batch has every digit of an int64", async () => {
   const response = await sendBatch(service, body);
   const text = await response.text();
   assert(text.includes('"categoryId":9223372036854775807'), text);
+});
+
+Deno.test("an operation with the expected animal is that with its ETag", async () => {
+  await using service = await openTestService();
+  await addMany(service, 3);
+  const [third, second, first] = await (await service.send("/v1/pets")).json();
+  const { name, ...rest } = second;
+  const sell = { status: "sold" };
+  const results = await resultsOf(service, [
+    { action: "change", petId: 1, expected: first, body: sell },
+    { action: "change", petId: 1, expected: first, body: { status: "pending" } },
+    // The order of the fields says nothing.
+    { action: "change", petId: 2, expected: { ...rest, name }, body: sell },
+    { action: "remove", petId: 3, expected: second },
+    { action: "remove", petId: 3, expected: third },
+  ]);
+  assertEquals(results.map(({ status }) => status), [200, 412, 200, 412, 204]);
 });
 
 Deno.test("a batch of operations for different animals is one commit, in their order, with nothing between them", async () => {
@@ -309,6 +327,16 @@ Deno.test("a batch that is malformed is refused as a whole", async () => {
       { operations: [{ ...add, etag: "" }] },
       "invalid_body",
       /Field "etag" is not known; the fields/,
+    ],
+    [
+      { operations: [{ action: "remove", petId: 1, ifMatch: "*", expected: { id: 1, ...REX } }] },
+      "invalid_body",
+      /^operations\[0\]: Field "expected" cannot be used with ifMatch$/,
+    ],
+    [
+      { operations: [{ action: "remove", petId: 1, expected: REX }] },
+      "invalid_body",
+      /Field "expected"/,
     ],
     [
       '{"operations":[{"action":"add","body":{"name":"a","name":"b"}}]}',

@@ -6,7 +6,7 @@ import { HttpError, quoted } from "../errors.ts";
 
 const FAULTS_NAMED = 5;
 
-const ASSIGNED = "is assigned by the service: leave it out";
+export const ASSIGNED = "is assigned by the service: leave it out";
 const NOT_KNOWN = "is not known";
 
 /**
