@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { expectFocus, row, statusOf, toast } from "../support/window_controls.ts";
+import { expectFocus, press, row, statusOf, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "a status is chosen by arrows and Enter or by a letter, and nothing else writes one",
@@ -79,3 +79,52 @@ testInBrowser(
     await expectSoon(() => statusOf(page, "Pet 0").inputValue(), "sold");
   },
 );
+
+testInBrowser(
+  "the open list of a browser that draws it itself keeps its keys, in a row and in a form",
+  async ({ service, network, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    network.fetch = async (request) => {
+      if (!request.url.endsWith(".css")) return await service.fetch(request);
+      const plain = new Request(request, { headers: { "accept-encoding": "identity" } });
+      const styles = await (await service.fetch(plain)).text();
+      const headers = { "content-type": "text/css" };
+      return new Response(styles.replaceAll("base-select", "auto"), { headers });
+    };
+    const page = await open(`/window#key=${service.token}`);
+    const picker = statusOf(page, "Rex");
+    await picker.focus();
+    await page.keyboard.press("Enter");
+    await expectSoon(() => isOpen(picker), true);
+    for (const key of ["ArrowDown", "ArrowRight", "Enter"]) {
+      assertEquals([key, await isTaken(picker, key)], [key, false]);
+    }
+    await expectFocus(picker);
+    await page.keyboard.press("Escape");
+    await press(page, "Add an animal");
+    const form = page.getByRole("dialog");
+    const select = form.getByLabel("Status");
+    await select.click();
+    await expectSoon(() => isOpen(select), true);
+    assertEquals(await isTaken(select, "Escape"), false);
+    await page.keyboard.press("Escape");
+    await expectSoon(() => isOpen(select), false);
+    await form.getByRole("heading", { name: "Add an animal" }).waitFor();
+    assertEquals(await isTaken(select, "Escape"), true);
+    await form.waitFor({ state: "hidden" });
+  },
+);
+
+/** Sends a key to the element of an open list, as Firefox does, and resolves to whether the page does something with it. */
+function isTaken(select: Page, key: string): Promise<boolean> {
+  return select.evaluate((it: Page, key: string) => {
+    const { KeyboardEvent } = it.ownerDocument.defaultView;
+    return !it.dispatchEvent(
+      new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+    );
+  }, key);
+}
+
+function isOpen(select: Page): Promise<boolean> {
+  return select.evaluate((it: Page) => it.matches(":open"));
+}

@@ -50,10 +50,10 @@ export function Select(props: SelectProps): JSX.Element {
 
 /** The open list has its keys for itself. A closed one in the list of animals opens with Enter, and letters choose. */
 function onKey(event: KeyboardEvent, isInGrid: boolean): void {
-  const { key, target, currentTarget } = event;
-  const isOpen = target !== currentTarget;
+  const select = event.currentTarget as HTMLSelectElement;
+  const isOpen = CSS.supports("selector(:open)") && select.matches(":open");
   if (isOpen) event.stopPropagation();
-  if (isOpen || !isInGrid || key !== "Enter") return;
+  if (isOpen || !isInGrid || event.key !== "Enter") return;
   event.preventDefault();
-  (currentTarget as HTMLSelectElement).showPicker();
+  select.showPicker();
 }
