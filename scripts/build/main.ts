@@ -115,7 +115,7 @@ function setup(build: Build): void {
       };
     }
     if (path.startsWith("bundled:")) {
-      return { path: ROOT + path.slice("bundled:".length), namespace: "bundled" };
+      return { path: path.slice("bundled:".length), namespace: "bundled" };
     }
     const name = names.find((it) => path === it || path.startsWith(it.replace(/\/?$/, "/")));
     if (name === undefined || pluginData === PACKAGES) return undefined;
@@ -131,7 +131,7 @@ function setup(build: Build): void {
     contents: packed(readFileSync(path)),
   }));
   build.onLoad({ filter: /.*/, namespace: "bundled" }, async ({ path }) => ({
-    contents: packed(await bundleForBrowsers(path)),
+    contents: packed(await bundleForBrowsers(path.split("+"))),
   }));
   build.onLoad({ filter: /.*/, namespace: "file" }, ({ path, with: { type } }) => {
     return type === "text" ? { contents: readFileSync(path, "utf8"), loader: "text" } : undefined;
@@ -139,9 +139,9 @@ function setup(build: Build): void {
 }
 
 /** The scripts of a page, as `loadWindow()` makes them on Deno: JSON with their texts by their names. */
-async function bundleForBrowsers(path: string): Promise<string> {
+async function bundleForBrowsers(paths: readonly string[]): Promise<string> {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [path],
+    entryPoints: paths.map((path) => ROOT + path),
     // The scripts are not written there.
     outdir: "window",
     splitting: true,

@@ -1,9 +1,10 @@
-import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertLess } from "@std/assert";
 import { hash } from "node:crypto";
 import { windowAssets } from "../../src/http/window_page.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
+import { run } from "../support/third_party_tools.ts";
 
 const LIMIT_BYTES = 60_000;
 
@@ -47,7 +48,11 @@ test("the page of the window names the scripts that load at once, and the others
   const scripts = await loadWindow();
   const named = await pathsOfPage(service);
   const later = [...scripts.keys()].filter((name) => !named.includes(`/window/${name}`));
-  assertMatch(later.join(), /^import_dialog-\w+\.js$/);
+  assertEquals(later.map((name) => name.replace(/-\w+\.js$/, "")).toSorted(), [
+    "chunk",
+    "import_dialog",
+    "workbook_worker.js",
+  ]);
   for (const name of later) {
     const path = `/window/${name}`;
     const { status, headers } = await service.sendBare(path, { method: "HEAD" });
@@ -73,6 +78,20 @@ test("the policy of the window names its one inline script, and forbids others a
   const rest = text.replace(element, "");
   assert(!/<script(?![^>]* src=)|<style|\s(?:on\w+|style)=|https?:/.test(rest));
 });
+
+testNeeding(permissions("read", "write", "run"))(
+  "the bundle for programs without a bundler has the scripts that the service makes",
+  async () => {
+    const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
+    const folder = await Deno.makeTempDir();
+    const args = tasks.bundle.command.replace(".build/window", folder).split(" ").slice(1);
+    const { code, output } = await run(Deno.execPath(), args);
+    assertEquals(code, 0, output);
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    assertEquals(names.toSorted(), [...(await loadWindow()).keys()].toSorted());
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 Deno.test("the script is made once, when the page is first asked for", async () => {
   let loads = 0;

@@ -9,7 +9,10 @@ export function loadScalar(): Promise<string> {
   return textOf(new URL("./js/standalone.js", entryPoint));
 }
 
-const WINDOW = new URL("../../window/main.tsx", import.meta.url);
+/** The sources of the scripts that are no part of others: that of the page, and its worker. */
+const WINDOW = ["main.tsx", "workbook_worker.ts"].map((name) =>
+  new URL(`../../window/${name}`, import.meta.url).href
+);
 
 /** The same scripts, made by `deno task bundle` where the program runs without a network or without a bundler. */
 const MADE_BEFORE = new URL("../../../.build/window/", import.meta.url);
@@ -23,7 +26,7 @@ const WINDOW_ENTRY = "main.js";
  */
 export async function loadWindow(): Promise<ReadonlyMap<string, string>> {
   try {
-    return await bundle(WINDOW);
+    return await bundle();
   } catch (error) {
     const madeBefore = await loadMadeBefore().catch(() => undefined);
     if (madeBefore === undefined) throw error;
@@ -31,9 +34,9 @@ export async function loadWindow(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-async function bundle({ href }: URL): Promise<ReadonlyMap<string, string>> {
+async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles = [], errors } = await Deno.bundle({
-    entrypoints: [href],
+    entrypoints: WINDOW,
     // The scripts are not written there.
     outputDir: "window",
     codeSplitting: true,

@@ -10,6 +10,8 @@ export async function loadScalar(): Promise<string> {
 
 /** The scripts of the window: their texts by their names. */
 export async function loadWindow(): Promise<ReadonlyMap<string, string>> {
-  const { default: json } = await import("bundled:src/window/main.tsx");
+  const { default: json } = await import(
+    "bundled:src/window/main.tsx+src/window/workbook_worker.ts"
+  );
   return new Map(Object.entries(JSON.parse(json)));
 }

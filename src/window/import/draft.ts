@@ -1,21 +1,32 @@
 /** A file that the reader has chosen, and how it is to be read. */
 
 import type { Pet } from "../../../events/pet.ts";
+import type { Workbook } from "../csv/read_workbook.ts";
 import { type Columns, guessColumns, missingColumns, type Target } from "./columns.ts";
 import { NO_MEANINGS } from "./meanings.ts";
 import { type Plan, planAdditions, planChanges, type Reading } from "./plan.ts";
-import { readTable } from "./table.ts";
+import { readTable, type Table, tableOfWorkbook } from "./table.ts";
+
+export type FileBytes = Uint8Array<ArrayBuffer>;
 
 export interface Draft extends Reading {
   fileName: string;
-  bytes: Uint8Array;
+  bytes: FileBytes;
   /** Whether rows with an identifier change the animal that has it. Otherwise all rows add one. */
   isOfChanges: boolean;
 }
 
-/** Reads a file, with a guess at its encoding and its columns. Throws an error for people. */
-export function draftOf(fileName: string, bytes: Uint8Array): Draft {
-  const table = readTable(bytes);
+/** Reads a CSV file, with a guess at its encoding and its columns. Throws an error for people. */
+export function draftOf(fileName: string, bytes: FileBytes): Draft {
+  return draftOfTable(fileName, bytes, readTable(bytes));
+}
+
+/** The draft of a sheet of a workbook, with a guess at its columns. Throws an error for people. */
+export function draftOfWorkbook(fileName: string, bytes: FileBytes, workbook: Workbook): Draft {
+  return draftOfTable(fileName, bytes, tableOfWorkbook(workbook));
+}
+
+function draftOfTable(fileName: string, bytes: FileBytes, table: Table): Draft {
   const columns = guessColumns(table.titles);
   const isOfChanges = columns.id !== undefined;
   return { fileName, bytes, table, columns, meanings: NO_MEANINGS, isOfChanges };

@@ -28,7 +28,7 @@ export function FileChoice({ hasFile, onFile }: FileChoiceProps): JSX.Element {
         type="file"
         hidden
         aria-label="File"
-        accept=".csv,.tsv,.txt,text/csv"
+        accept=".csv,.tsv,.txt,.xlsx,text/csv"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
           if (file !== undefined) onFile(file);

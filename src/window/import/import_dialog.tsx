@@ -1,4 +1,4 @@
-/** The dialog that imports a CSV file: people choose it, see its effect, import it, and see the outcome. */
+/** The dialog that imports a file: people choose it, see its effect, import it, and see the outcome. */
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -14,7 +14,7 @@ import { restoreFocus } from "../parts/focus.ts";
 import { attempt } from "../parts/messages.tsx";
 import { clearSelection } from "../data/selection.ts";
 import { useUnsaved } from "../data/unsaved.ts";
-import { type Draft, draftOf, planOf } from "./draft.ts";
+import { type Draft, planOf } from "./draft.ts";
 import { EXAMPLE } from "./example.ts";
 import { FileChoice } from "./file_choice.tsx";
 import { ImportPreview, ImportSummary } from "./import_preview.tsx";
@@ -22,7 +22,7 @@ import { type ImportProgress, startImport } from "./import_progress.ts";
 import { ImportReport } from "./import_report.tsx";
 import { idsIn, type Plan, planAgain } from "./plan.ts";
 import { readPets } from "./read_pets.ts";
-import { FILE_MAX_BYTES } from "./table.ts";
+import { useChosenFile } from "./use_chosen_file.ts";
 
 export function openImportDialog(): void {
   openDialog((close) => <ImportDialog close={close} />);
@@ -57,8 +57,7 @@ interface StepProps {
 
 function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const isLeft = useSignal(false);
-  const [draft, setDraft] = useState<Draft | undefined>(undefined);
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const { draft, isReading, fault, setFault, take, choose, chooseSheet } = useChosenFile();
   const [isAdding, setIsAdding] = useState(false);
   const { pets, fault: faultOfPets } = useAnimals(draft);
   const plan = useMemo(
@@ -67,23 +66,6 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     [draft, pets, namedCategories.value],
   );
 
-  const take = (make: () => Draft) => {
-    try {
-      setDraft(make());
-      setFault(undefined);
-    } catch (error) {
-      setFault((error as Error).message);
-    }
-  };
-  const choose = async (file: File) => {
-    setDraft(undefined);
-    try {
-      const bytes = await bytesOf(file);
-      take(() => draftOf(file.name, bytes));
-    } catch (error) {
-      setFault((error as Error).message);
-    }
-  };
   const showRefusal = (error: unknown) => setFault((error as Error).message);
   const addCategories = async (names: readonly string[]) => {
     if (isAdding) return;
@@ -96,7 +78,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     setIsAdding(false);
     restoreFocus();
   };
-  const hasWork = plan !== undefined && plan.entries.length > 0;
+  const hasWork = !isReading && plan !== undefined && plan.entries.length > 0;
   return (
     <Dialog
       title={draft === undefined ? "Import animals" : <ImportOf draft={draft} />}
@@ -111,14 +93,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     >
       <div>
         <div class="import-head">
-          {draft === undefined
-            ? (
-              <p class="soft">
-                Save your spreadsheet as a CSV file. Its first line has the titles of the columns:
-                Name, Category and, if you like, Status.
-              </p>
-            )
-            : <ImportSummary draft={draft} plan={plan} />}
+          <Summary isReading={isReading} draft={draft} plan={plan} />
           <FileChoice hasFile={draft !== undefined} onFile={choose} />
         </div>
         {draft === undefined ? <ExampleLink /> : (
@@ -126,11 +101,29 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
             draft={draft}
             plan={plan}
             onChange={take}
+            onSheet={chooseSheet}
             onAddCategories={addCategories}
           />
         )}
       </div>
     </Dialog>
+  );
+}
+
+interface SummaryProps {
+  isReading: boolean;
+  draft: Draft | undefined;
+  plan: Plan | undefined;
+}
+
+function Summary({ isReading, draft, plan }: SummaryProps): JSX.Element {
+  if (isReading) return <p class="import-summary" role="status">Reading the file …</p>;
+  if (draft !== undefined) return <ImportSummary draft={draft} plan={plan} />;
+  return (
+    <p class="soft">
+      Choose a workbook of Excel (.xlsx) or a CSV file. Its first line has the titles of the
+      columns: Name, Category and, if you like, Status.
+    </p>
   );
 }
 
@@ -173,16 +166,6 @@ function ImportOf({ draft }: { draft: Draft }): JSX.Element {
       Import <bdi translate={false}>{draft.fileName}</bdi>
     </>
   );
-}
-
-/** Throws an error for people. */
-async function bytesOf(file: File): Promise<Uint8Array> {
-  if (file.size > FILE_MAX_BYTES) throw new Error("The file has more than 20 megabytes");
-  try {
-    return new Uint8Array(await file.arrayBuffer());
-  } catch {
-    throw new Error("The browser cannot read the file");
-  }
 }
 
 /** The animals that the file changes, as they are now; `undefined` until they are read. */

@@ -1,39 +1,31 @@
 /** The preview of an import, and the choices of how the file is read. */
 
 import { Fragment, type JSX } from "preact";
-import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import { animals, lines, linesAre } from "../parts/count_words.ts";
-import { ENCODINGS } from "../csv/decode_text.ts";
 import { EDITABLE_FIELDS } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
-import { FormField } from "../parts/form_field.tsx";
 import { Name } from "../parts/name.tsx";
-import { type Choice, Select } from "../parts/select.tsx";
-import { doubledField, missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding, withMeaning } from "./draft.ts";
-import { FirstRows } from "./first_rows.tsx";
+import { doubledField, missingColumns } from "./columns.ts";
+import { type Draft, withMeaning } from "./draft.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import { unknownWords } from "./meanings.ts";
 import { MeaningsChoice } from "./meanings_choice.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
-import { hasSpecialLetters, previewSample, sampleWords } from "./preview_sample.ts";
+import { previewSample, sampleWords } from "./preview_sample.ts";
+import { ReadingChoice, type ReadingChoiceProps } from "./reading_choice.tsx";
 import { countLines, linesOf } from "./row_lines.ts";
 import { SampleTable } from "./sample_table.tsx";
 
-interface PreviewProps {
-  draft: Draft;
-  /** `undefined` while a column is missing, or the animals are being read. */
-  plan: Plan | undefined;
-  /** Takes another draft, which `make` returns, or shows the error that it throws. */
-  onChange: (make: () => Draft) => void;
+interface PreviewProps extends ReadingChoiceProps {
   onAddCategories: (names: readonly string[]) => void;
 }
 
 export function ImportPreview(props: PreviewProps): JSX.Element {
-  const { draft, plan, onChange, onAddCategories } = props;
+  const { draft, plan, onChange, onSheet, onAddCategories } = props;
   return (
     <>
-      <Reading draft={draft} plan={plan} onChange={onChange} />
+      <ReadingChoice draft={draft} plan={plan} onChange={onChange} onSheet={onSheet} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
       <Meanings draft={draft} onChange={onChange} />
       {plan !== undefined && (
@@ -76,95 +68,6 @@ function partsOf({ entries, leftOut, unchanged }: Plan): string[] {
     leftOut.length > 0 && `${lines(countLines(leftOut))} left out`,
   ];
   return parts.filter((it) => it !== false);
-}
-
-/** The choices of how the file is read. They are folded if the file left none of them open. */
-function Reading({ draft, plan, onChange }: ChoiceProps & Pick<PreviewProps, "plan">): JSX.Element {
-  const { table: { isAssumed }, columns } = draft;
-  const [isOpen] = useState(isAssumed || missingColumns(columns).length > 0);
-  return (
-    <details open={isOpen}>
-      <summary>Columns and encoding</summary>
-      <ColumnChoice draft={draft} onChange={onChange} />
-      <FirstRows draft={draft} />
-      <EncodingChoice draft={draft} lettersIn={lettersIn(draft, plan)} onChange={onChange} />
-    </details>
-  );
-}
-
-/** The place of letters of the file on the page, in words; `undefined` if the page shows none. */
-function lettersIn({ table: { titles } }: Draft, plan: Plan | undefined): string | undefined {
-  if (plan !== undefined) return "letters below";
-  return hasSpecialLetters(titles.join()) ? "titles of columns" : undefined;
-}
-
-interface EncodingChoiceProps extends ChoiceProps {
-  lettersIn: string | undefined;
-}
-
-function EncodingChoice({ draft, lettersIn, onChange }: EncodingChoiceProps): JSX.Element {
-  const { encoding, isAssumed } = draft.table;
-  const choose = (chosen: string) => onChange(() => withEncoding(draft, chosen));
-  return (
-    <>
-      <FormField label="Encoding" fault={undefined}>
-        {(attributes) => (
-          <Select
-            {...attributes}
-            choices={Object.entries(ENCODINGS).map(([text, label]) => ({ text, label }))}
-            text={encoding}
-            onText={choose}
-          />
-        )}
-      </FormField>
-      <p role="status">
-        {isAssumed && lettersIn !== undefined &&
-          `If ${lettersIn} look wrong, choose another encoding.`}
-      </p>
-    </>
-  );
-}
-
-const NO_COLUMN: Choice = { text: "", label: "(none)" };
-
-function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles }, columns } = draft;
-  const group = useRef<HTMLFieldSetElement>(null);
-  useLayoutEffect(() => {
-    const missing = TARGETS.findIndex(({ label }) => missingColumns(columns).includes(label));
-    group.current?.querySelectorAll("select").item(missing)?.focus();
-    // Another file is another element.
-  }, []);
-  const choices = [
-    NO_COLUMN,
-    ...titles.map((title, index) => ({
-      text: String(index),
-      label: title || `Column ${index + 1}`,
-    })),
-  ];
-  const choose = (target: Target, text: string) => {
-    const index = text === NO_COLUMN.text ? undefined : Number(text);
-    onChange(() => withColumn(draft, target, index));
-  };
-  return (
-    <fieldset ref={group}>
-      <legend class="unseen">Columns</legend>
-      <div class="import-columns">
-        {TARGETS.map(({ target, label }) => (
-          <FormField key={target} label={label} fault={undefined}>
-            {(attributes) => (
-              <Select
-                {...attributes}
-                choices={choices}
-                text={String(columns[target] ?? NO_COLUMN.text)}
-                onText={(text) => choose(target, text)}
-              />
-            )}
-          </FormField>
-        ))}
-      </div>
-    </fieldset>
-  );
 }
 
 function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {

@@ -3,6 +3,7 @@
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
+import { isSpreadsheetError } from "../csv/spreadsheet_error.ts";
 import { isNewCategoryName } from "../data/categories.ts";
 import {
   EDITABLE_FIELDS,
@@ -158,6 +159,8 @@ function faultOfRow(
 
 function addition(row: CsvRow, reading: Reading, counts: Counts): Step {
   const texts = textsOfRow(row, reading);
+  const error = spreadsheetErrorIn(texts);
+  if (error !== undefined) return faulty(row, error);
   const parsed = parsePet(texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { pet } = parsed;
@@ -166,6 +169,8 @@ function addition(row: CsvRow, reading: Reading, counts: Counts): Step {
 
 function change(row: CsvRow, reading: Reading, before: Pet): Step {
   const texts = textsOfRow(row, reading);
+  const error = spreadsheetErrorIn(texts);
+  if (error !== undefined) return faulty(row, error);
   const parsed = parseChange(before, texts);
   if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { patch } = parsed;
@@ -181,6 +186,12 @@ function textsOfRow(row: CsvRow, { columns, meanings }: Reading): Texts {
     if (text !== undefined) texts[field.name] = meaningOf(meanings, field, text);
   }
   return texts;
+}
+
+/** The fault of a cell that has an error of a spreadsheet instead of a value. */
+function spreadsheetErrorIn(texts: Texts): string | undefined {
+  const field = EDITABLE_FIELDS.find(({ name }) => isSpreadsheetError(texts[name] ?? ""));
+  return field && `${field.label} is an error of the spreadsheet: ${texts[field.name]}`;
 }
 
 /** Programs that calculate write 7 as `7.0`. */

@@ -1,36 +1,54 @@
-/** A CSV file as a table: its columns, and its rows. */
+/** A file as a table: its columns, and its rows. */
 
 import { type DecodedText, decodeText, ENCODINGS } from "../csv/decode_text.ts";
 import { type CsvRow, parseCsv } from "../csv/parse_csv.ts";
+import type { Workbook } from "../csv/read_workbook.ts";
 
 export const FILE_MAX_BYTES = 20_000_000;
 
-/** How the files of spreadsheets begin: those since 2007, and older ones. */
-const SPREADSHEETS = [[0x50, 0x4b, 3, 4], [0xd0, 0xcf, 0x11, 0xe0]];
-
 export interface Table {
-  /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as likely. */
-  encoding: string;
-  isAssumed: boolean;
+  origin: CsvOrigin | WorkbookOrigin;
   titles: string[];
   rows: CsvRow[];
 }
 
-/** Reads a file, in the encoding that the reader of the page has chosen, if any. Throws an error for people. */
+/** The encoding that was used, a key of `ENCODINGS`, and whether another one is as likely. */
+export interface CsvOrigin {
+  kind: "csv";
+  encoding: string;
+  isAssumed: boolean;
+}
+
+/** The names of the sheets, and the index of that which was read. */
+export interface WorkbookOrigin {
+  kind: "workbook";
+  sheetNames: readonly string[];
+  sheet: number;
+}
+
+/** Reads a CSV file, in the encoding that the reader of the page has chosen, if any. Throws an error for people. */
 export function readTable(bytes: Uint8Array, encoding?: string): Table {
-  if (SPREADSHEETS.some((beginning) => beginning.every((byte, index) => byte === bytes[index]))) {
-    throw new Error("This is not a CSV file. Open it in your spreadsheet, and save it as CSV");
-  }
   const decoded = decodeText(bytes, encoding);
-  const [first, ...rows] = parseCsv(decoded.text);
+  const { isAssumed } = decoded;
+  const table = tableOf(
+    { kind: "csv", encoding: decoded.encoding, isAssumed },
+    parseCsv(decoded.text),
+  );
+  return { ...table, rows: table.rows.map((row) => withEncodingFault(row, decoded)) };
+}
+
+/** Throws an error for people. */
+export function tableOfWorkbook({ sheetNames, sheet, rows }: Workbook): Table {
+  return tableOf({ kind: "workbook", sheetNames, sheet }, rows);
+}
+
+function tableOf(origin: Table["origin"], [first, ...rows]: CsvRow[]): Table {
   if (first === undefined) throw new Error("The file is empty");
   if (first.fault !== undefined) {
     const [text] = first.text.split(/[\r\n]/, 1);
     throw new Error(`Line ${first.openQuoteLine ?? first.line} ${first.fault}: ${text}`);
   }
-  const titles = first.cells.map((cell) => cell.trim());
-  const checked = rows.map((row) => withEncodingFault(row, decoded));
-  return { encoding: decoded.encoding, isAssumed: decoded.isAssumed, titles, rows: checked };
+  return { origin, titles: first.cells.map((cell) => cell.trim()), rows };
 }
 
 /** The row, with a fault if its lines have bytes that the encoding does not have. */

@@ -156,6 +156,8 @@ function ShownDialog(props: DialogProps & { isLong: boolean }): JSX.Element {
       aria-busy={isBusy}
       onKeyDown={onKeyDown}
       onCancel={(event) => {
+        // That of a control for files says only that no file was chosen.
+        if (event.target !== event.currentTarget) return;
         // On a phone, the step back closes a dialog.
         event.preventDefault();
         closeFilled();

@@ -8,6 +8,8 @@ import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import type { TestService } from "../../support/test_service.ts";
 import { until } from "../../support/until.ts";
+import { filesOfWorkbook, rowOf, workbookOf } from "../../support/workbook_of.ts";
+import { zipOf } from "../../support/zip_of.ts";
 import {
   button,
   expectAccessible,
@@ -275,6 +277,9 @@ testInBrowser(
     await button(dialog, "Choose a file").focus();
     await page.keyboard.press("Enter");
     const files = await choosing;
+    // Nobody has chosen one.
+    await dialog.getByLabel("File").dispatchEvent("cancel", { bubbles: true });
+    await expectFocus(button(dialog, "Choose a file"));
     await files.setFiles(await fileOf(text));
     await dialog.getByText("Nothing to import, 3 lines left out").waitFor();
     await expectFocus(button(dialog, "Choose another file"));
@@ -622,13 +627,90 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "an import reads a workbook of Excel in a worker, and people choose another sheet",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    const page = await open(`/window#key=${service.token}`, { width: 390 });
+    const dialog = page.getByRole("dialog");
+    const scripts: string[] = [];
+    page.on("request", (request: Page) => scripts.push(new URL(request.url()).pathname));
+    const isOfWorkbook = (path: string) => path.endsWith("/workbook_worker.js");
+    const heading = rowOf(1, ["Name", "Category", "Status"]);
+    const large = Array.from(
+      { length: 20_000 },
+      (_, index) => rowOf(index + 2, [`Pet ${index}`, 7]),
+    );
+    const bytes = workbookOf([
+      { name: "Info", rows: rowOf(1, ["Our animals"]) },
+      { name: "Dogs", rows: heading + rowOf(2, ["Rex", "dogs", "sold"]) + rowOf(4, ["Mia", 7]) },
+      { name: "Large", rows: heading + large.join("") },
+    ]);
+    await choose(page, "name,category\nTom,7\n");
+    await dialog.getByText("1 animal to add").waitFor();
+    assertEquals(scripts.filter(isOfWorkbook), []);
+    await choose(page, bytes, "animals.xlsx");
+    await dialog.getByText("2 animals to add", { exact: true }).waitFor();
+    assertEquals(scripts.filter(isOfWorkbook).length, 1);
+    await dialog.getByRole("row", { name: "2 Rex Dogs Sold" }).waitFor();
+    await dialog.getByRole("row", { name: "4 Mia Dogs" }).waitFor();
+    // It is asked, because the workbook has several sheets.
+    const sheets = dialog.getByRole("combobox", { name: "Sheet" });
+    await expectSoon(() => sheets.getByRole("option").allInnerTexts(), ["Info", "Dogs", "Large"]);
+    assertEquals(await dialog.getByRole("combobox", { name: "Encoding" }).count(), 0);
+    await expectAccessibleEverywhere(page, "workbook");
+    await pickFrom(dialog, "Sheet", "Info");
+    await dialog.getByText("Choose the column of Name and Category").waitFor();
+    await pickFrom(dialog, "Sheet", "Large");
+    await button(dialog, "Import 20,000 animals").waitFor();
+    await expectFocus(sheets);
+    await pickFrom(dialog, "Sheet", "Dogs");
+    await press(dialog, "Import 2 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    assertEquals(await petsOf(service), [["Rex", "sold"], ["Mia", undefined]]);
+  },
+);
+
+testInBrowser(
+  "a workbook that unpacks to gigabytes, or is damaged, holds up nothing",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const alert = dialog.getByRole("alert");
+    const files = filesOfWorkbook([{ name: "Pets", rows: rowOf(1, ["Name"]) }]);
+    const sheet = files.at(-1)!;
+    const spaces = " ".repeat(50_000_000);
+    const content = sheet.content.toString().replace("<sheetData>", `<sheetData>${spaces}`);
+    const bomb = (saidSize?: number) =>
+      zipOf([...files.slice(0, -1), { ...sheet, content, saidSize }]);
+    await choose(page, bomb(3_000_000_000), "animals.xlsx");
+    await alert.getByText("The workbook is too large when it is unpacked").waitFor();
+    await choose(page, bomb(1_000), "animals.xlsx");
+    await alert.getByText("The workbook is damaged").waitFor();
+    await choose(page, bomb(), "animals.xlsx");
+    await dialog.getByText("Choose the column of Category").waitFor();
+    // While it is read, the dialog can be closed, and another file be chosen.
+    await page.route(/workbook_worker/, () => {});
+    await choose(page, workbookOf([{ name: "Pets", rows: rowOf(1, ["Name"]) }]), "animals.xlsx");
+    await dialog.getByText("Reading the file …").waitFor();
+    await choose(page, "name,category\nTom,7\n");
+    await dialog.getByText("1 animal to add").waitFor();
+    await page.unroute(/workbook_worker/);
+    await page.route(/workbook_worker/, (route: Page) => route.abort("connectionrefused"));
+    await choose(page, workbookOf([{ name: "Pets", rows: rowOf(1, ["Name"]) }]), "animals.xlsx");
+    await alert.getByText("The page could not read the workbook. Try again").waitFor();
+    await press(dialog, "Cancel");
+    await dialog.waitFor({ state: "detached" });
+  },
+);
+
 testInBrowser("an import says why it cannot read a file", async ({ service, open }) => {
   const page = await open(`/window#key=${service.token}`);
   const alert = page.getByRole("dialog").getByRole("alert");
   await choose(page, "");
   await alert.getByText("The file is empty").waitFor();
-  await choose(page, "PK\x03\x04 and more");
-  await alert.getByText("This is not a CSV file").waitFor();
+  await choose(page, `PK\x03\x04${" and more".repeat(9)}`);
+  await alert.getByText("The workbook is damaged").waitFor();
   const large = await Deno.makeTempFile();
   await Deno.truncate(large, 20_000_001);
   await page.getByRole("dialog").getByLabel("File").setInputFiles(large);
@@ -664,10 +746,14 @@ testInBrowser(
 );
 
 /** Opens the dialog and chooses a file with these contents. */
-async function choose(page: Page, content: string | Uint8Array): Promise<void> {
+async function choose(
+  page: Page,
+  content: string | Uint8Array,
+  name = "animals.csv",
+): Promise<void> {
   const dialog = page.getByRole("dialog");
   if (!await dialog.isVisible()) await press(page, "Import");
-  await dialog.getByLabel("File").setInputFiles(await fileOf(content));
+  await dialog.getByLabel("File").setInputFiles({ ...await fileOf(content), name });
 }
 
 async function fileOf(content: string | Uint8Array) {

@@ -108,6 +108,15 @@ Deno.test("planAdditions() names each line that it leaves out, with its text", (
   assertEquals(addedBy(plan), [["Ok", 7n]]);
 });
 
+Deno.test("planAdditions() takes no error of a spreadsheet for a name or a category", () => {
+  const plan = planOf("name,category,colour\n#N/A,7,\nRex,#REF!,\nMia,7,#N/A\n#1,7,\n");
+  assertEquals(addedBy(plan), [["Mia", 7n], ["#1", 7n]]);
+  assertEquals(leftOutBy(plan), [
+    [2, "#N/A,7,", "Name is an error of the spreadsheet: #N/A"],
+    [3, "Rex,#REF!,", "Category is an error of the spreadsheet: #REF!"],
+  ]);
+});
+
 Deno.test("planAdditions() adds no animal of lines that a stray quote may have joined", () => {
   const plan = planOf('name,category,status\nRex,7,\n"Mia,8,\nTom,9",7\nZoe,7\n"Max,7,\nBo,8,\n');
   assertEquals(addedBy(plan), [["Rex", 7n], ["Zoe", 7n]]);
@@ -172,15 +181,15 @@ Deno.test("readTable() adds nothing of UTF-16 without a mark until a reader choo
   for (const name of ["Rex", "Zoë", "小白"]) {
     const text = `Name,Category\r\n${name},7\r\nMia,8\r\n`;
     const wide = new Uint8Array(Uint16Array.from(text, (it) => it.charCodeAt(0)).buffer);
-    assertEquals([tableOf(wide).isAssumed, addedBy(planOf(wide))], [true, []]);
+    const { origin } = tableOf(wide);
+    assertEquals([origin.kind === "csv" && origin.isAssumed, addedBy(planOf(wide))], [true, []]);
     assertEquals(addedBy(planOf(wide, "utf-16le")), [[name, 7n], ["Mia", 8n]]);
   }
 });
 
 Deno.test("readTable() names the assumed encoding, and reads the file again in a chosen one", () => {
   const file = bytesOf("Name;Category;Status\r\nPu\xb9e\xb3ek;7;available\r\n\xafaba;8;\r\n");
-  const table = tableOf(file);
-  assertEquals([table.encoding, table.isAssumed], ["windows-1252", true]);
+  assertEquals(tableOf(file).origin, { kind: "csv", encoding: "windows-1252", isAssumed: true });
   assertEquals(addedBy(planOf(file))[0][0], "Pu¹e³ek");
   assertEquals(addedBy(planOf(file, "windows-1250")), [["Puąełek", 7n, "available"], ["Żaba", 8n]]);
 });
