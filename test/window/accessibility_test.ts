@@ -68,8 +68,10 @@ for (const width of [390, 1280]) {
       await check("help");
       await press(dialog, "Close");
       await page.getByRole("link", { name: "Categories" }).click();
+      if (isNarrow) await press(page, "Actions for Dogs");
       await button(page, "Rename Dogs").waitFor();
       await check("categories");
+      await page.keyboard.press("Escape");
       await press(page, "Add a category");
       await press(dialog, "Add");
       await dialog.getByText("Name is missing").waitFor();
