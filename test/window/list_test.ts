@@ -56,6 +56,44 @@ testInBrowser(
 );
 
 testInBrowser(
+  "a list that does not come says that the previous one is still shown, and comes later",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    await service.add({ name: "Mia", categoryId: 7 });
+    const failing = (status: number) => (request: Request) => {
+      const isList = request.url.includes("/v1/pets?");
+      const response = () => Response.json({ status, message: "It fails" }, { status });
+      return isList ? Promise.resolve(response()) : service.fetch(request);
+    };
+    const page = await open(`/window#key=${service.token}`, { width: 320 });
+    await row(page, "Rex").waitFor();
+    await tab(page, "Sold 1").waitFor();
+    const words = page.getByRole("status").filter({ hasText: "This is still the previous list" });
+    network.fetch = failing(503);
+    await page.getByLabel("Search by name or id").fill("Rex");
+    await words.getByText("The new one comes when the service answers").waitFor();
+    await row(page, "Mia").waitFor();
+    network.fetch = service.fetch;
+    await page.getByRole("status").getByText("1 animal", { exact: true }).waitFor();
+    await words.waitFor({ state: "hidden" });
+    await row(page, "Mia").waitFor({ state: "hidden" });
+    network.fetch = failing(503);
+    await button(page, "Clear").click();
+    await words.waitFor();
+    network.fetch = service.fetch;
+    await row(page, "Mia").waitFor();
+    await words.waitFor({ state: "hidden" });
+    network.fetch = failing(400);
+    await tab(page, "Sold 1").click();
+    await words.waitFor();
+    network.fetch = service.fetch;
+    await button(page, "Try again").click();
+    await row(page, "Mia").waitFor({ state: "hidden" });
+    await words.waitFor({ state: "hidden" });
+  },
+);
+
+testInBrowser(
   "no row moves under the pointer when others are added or removed above it",
   async ({ service, open }) => {
     for (let id = 1; id <= 40; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });

@@ -93,6 +93,8 @@ function Rest(): JSX.Element | null {
     return <p class="note">{loadingWords()}</p>;
   }
   if (hasNothing.value) {
+    // Above the rows of the previous list, the toolbar has the button.
+    if (!isEmpty) return null;
     return (
       <p class="note">
         <button type="button" onClick={() => showList({})}>Try again</button>

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
+import { connectionProblem } from "../parts/connection.ts";
 import { animals } from "../parts/count_words.ts";
 import { counts } from "../data/counts.ts";
 import { isStoreEmpty } from "./empty_list.tsx";
@@ -54,8 +55,13 @@ export function Toolbar(): JSX.Element | null {
   );
 }
 
-/** How many animals a search finds, in words. */
+/** How many animals a search finds, or why the list is still the previous one. */
 function Results(): JSX.Element | null {
+  const isPrevious = isStale.value && rowIds.value.length > 0;
+  if (isPrevious && !isLoading.value) return <Previous why="The new one could not be loaded." />;
+  if (isPrevious && connectionProblem.value) {
+    return <Previous why="The new one comes when the service answers." />;
+  }
   // The tab has the number of its animals.
   if (!isSearch(wanted.value)) return null;
   const isCounted = !isStale.value && !isLoading.value;
@@ -67,6 +73,20 @@ function Results(): JSX.Element | null {
       <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
       <FilterWords filter={wanted.value} />
       <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
+    </p>
+  );
+}
+
+function Previous({ why }: { why: string }): JSX.Element {
+  return (
+    <p class="results previous">
+      <span role="status">This is still the previous list. {why}</span>
+      {!isLoading.value && (
+        <button type="button" class="link" onClick={() => showList({})}>Try again</button>
+      )}
+      {isSearch(wanted.value) && (
+        <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
+      )}
     </p>
   );
 }
