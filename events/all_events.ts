@@ -18,7 +18,9 @@ export type RefusalCode =
   | "category_not_found"
   | "idempotency_key_reused"
   | "invalid_credentials"
+  | "pet_erased"
   | "pet_not_found"
+  | "pet_not_removed"
   | "precondition_failed"
   | "read_only_key"
   | "too_many_categories";

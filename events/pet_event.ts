@@ -18,6 +18,7 @@ export const PET_EVENT_DATA = {
   PetCreated: Pet,
   PetUpdated: PetChange,
   PetRemoved: Pet,
+  PetRestored: Pet,
 };
 
 type DataOfTypes = typeof PET_EVENT_DATA;
@@ -28,10 +29,11 @@ export type PetEventBody = {
 
 export const PET_EVENT_TYPES = Object.keys(PET_EVENT_DATA) as PetEventBody["type"][];
 
-/** The pet before an event of it; `undefined` if the event added the pet. */
+/** The pet before an event of it; `undefined` if the event added or restored the pet. */
 export function petBefore({ type, data }: PetEventBody): Pet | undefined {
   switch (type) {
     case "PetCreated":
+    case "PetRestored":
       return undefined;
     case "PetRemoved":
       return petIn(data);

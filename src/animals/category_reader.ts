@@ -10,7 +10,7 @@ import { petKey } from "./pet_keys.ts";
 import { damagedPetError, petOf, type PetRecord } from "./pet_records.ts";
 
 /** A page is not read again after this time in milliseconds. */
-const READ_LIMIT_MS = 1_000;
+export const READ_LIMIT_MS = 1_000;
 
 export interface CategoryDeps {
   heads: Pick<HeadReader, "readWith">;

@@ -1,10 +1,12 @@
 /** The schemas, examples and tag that the described operations of animals share. */
 
+import { Instant } from "eventstore-less/encoding";
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { z } from "zod";
 import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";
 import { schemaComponent } from "../api/component.ts";
+import { ENTITY_TAG_PATTERN } from "../api/conditional_read.ts";
 import { eventSchema, exampleEvent } from "../api/described_event.ts";
 import type { Tag } from "../api/operation.ts";
 import { integerSchema } from "../api/requests/query.ts";
@@ -26,7 +28,16 @@ export const STATUS_FILTER = schemaComponent(
   }),
 );
 
-export const PET = schemaComponent("Pet", Pet);
+/** A pet in responses. Only a list of removed pets has the last two members. */
+export const PET = schemaComponent(
+  "Pet",
+  Pet.extend({
+    removedAt: Instant.optional()
+      .describe("When the animal was removed; only in a list of removed animals"),
+    etag: z.string().regex(ENTITY_TAG_PATTERN).optional()
+      .describe("The `ETag` to restore the animal with; only in a list of removed animals"),
+  }),
+);
 
 /** NewPet under another name: Go generators name the constructor of Pet `NewPet`. */
 export const PET_INPUT = schemaComponent(
@@ -60,7 +71,7 @@ export const PET_EVENT = schemaComponent(
     ),
     resource: "animal",
     description:
-      "A CloudEvent 1.0 (https://cloudevents.io): an animal was added, changed or removed",
+      "A CloudEvent 1.0 (https://cloudevents.io): an animal was added, changed, removed or restored",
   }),
 );
 

@@ -2,8 +2,8 @@
 
 import type { HeadEntry } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
-import { encodePet, type Pet } from "../../events/pet.ts";
-import { petAfter, petBefore } from "../../events/pet_event.ts";
+import { encodePet } from "../../events/pet.ts";
+import { petBefore } from "../../events/pet_event.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
@@ -26,6 +26,7 @@ import { petIdOf, petNotFoundError } from "./pet_id.ts";
 import { petSubject } from "./pet_keys.ts";
 import type { PetReader } from "./pet_reader.ts";
 import { damagedPetError } from "./pet_records.ts";
+import * as states from "./pet_state.ts";
 
 export interface ListPetEventsDeps extends SubjectEventsDeps {
   pets: PetReader;
@@ -73,28 +74,31 @@ async function respond(
 ): Promise<HttpResponse> {
   const { path, search } = exchange.request;
   const query = parseSubjectEventsQuery(search);
-  const pet = await deps.pets.get(petIdOf(path), entry);
-  if (pet === undefined) throw petNotFoundError();
+  const state = await deps.pets.getState(petIdOf(path), entry);
+  if (state === undefined) throw petNotFoundError();
+  const { pet, position } = state;
   return await listSubjectEvents(deps, exchange, entry, query, {
     subject: petSubject(pet.id),
-    state: pet.text,
-    position: pet.position,
+    state: textOf(state),
+    position,
     stateAfter,
     stateBefore,
     damagedError: () => damagedPetError(pet.id, entry.head, "does not follow from its event"),
   });
 }
 
-/** The text of the pet after an event. */
-function stateAfter(event: RecordedEvent): string | undefined {
-  return textOf(petAfter(event as PetEvent));
+function stateAfter(event: RecordedEvent): string {
+  return textOf(states.stateAfter(event as PetEvent));
 }
 
-/** The text of the pet before an event. Before an addition, it is a text that no pet has. */
+/** Before an addition, it is a text that no pet has. */
 function stateBefore(event: RecordedEvent): string {
-  return textOf(petBefore(event as PetEvent)) ?? "";
+  const { type, data } = event as PetEvent;
+  if (type === "PetRestored") return textOf({ pet: data, isRemoved: true });
+  const pet = petBefore(event as PetEvent);
+  return pet === undefined ? "" : textOf({ pet, isRemoved: false });
 }
 
-function textOf(pet: Pet | undefined): string | undefined {
-  return pet && encodePet(pet);
+function textOf({ pet, isRemoved }: Pick<states.PetState, "pet" | "isRemoved">): string {
+  return `${isRemoved ? "removed " : ""}${encodePet(pet)}`;
 }

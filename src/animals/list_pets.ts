@@ -38,7 +38,7 @@ const LINK = sometimes(
 
 const TOTAL_COUNT = sometimes(
   "X-Total-Count",
-  "How many animals match the filter; absent if a category, or a search by `name`, has several pages",
+  "How many animals match the filter, or are removed; absent if a category, or a search by `name`, has several pages",
   integerSchema("int64", "0", String(INT64_MAX)),
   1,
 );

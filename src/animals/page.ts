@@ -3,7 +3,7 @@
 import type { Head } from "eventstore-less";
 import { type HeadEntry, sha256Hex } from "eventstore-less/parts";
 import { petListOf, type StatusFilter } from "./pet_keys.ts";
-import { countOf, petCount } from "./pet_counts.ts";
+import { countOf, petCount, removedCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
 
 export interface PageQuery {
@@ -15,14 +15,19 @@ export interface PageQuery {
   name?: string;
   /** `asc` is oldest first; by default, newest first. */
   order?: "asc" | "desc";
-  /** Only pets with a smaller id than this one; with `order` `asc`, with a larger one. */
+  /** Whether the page has the removed pets instead of those that are there, last removed first; without any other filter. */
+  removed?: true;
+  /**
+   * Only pets with a smaller id than this one; with `order` `asc`, with a larger one. For removed pets, only removals before
+   * this position.
+   */
   cursor?: number;
   /** Only these, 1 to 100; without any other condition. */
   ids?: readonly number[];
 }
 
 export interface Page {
-  /** A JSON array of Pet. */
+  /** A JSON array of Pet; of removed pets, each with `removedAt` and `etag`. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
   next?: number;
@@ -68,8 +73,9 @@ function isCountedByHead({ categoryId, ids, name }: PageQuery): boolean {
   return categoryId === undefined && ids === undefined && name === undefined;
 }
 
-/** Number of pets of the status of a query, or of all, at a head. */
-export function countFor({ status }: PageQuery, head: Head): number {
+/** Number of pets of the status of a query, of all, or of the removed ones, at a head. */
+export function countFor({ removed, status }: PageQuery, head: Head): number {
+  if (removed) return removedCount(head);
   return status === undefined ? petCount(head) : countOf(head, petListOf(status));
 }
 

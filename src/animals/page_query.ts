@@ -50,7 +50,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   },
   ids: {
     description:
-      "Lists only the animals with these identifiers, without those that do not exist; " +
+      "Lists only the animals with these identifiers, without those that are not there; " +
       "cannot be used with another parameter",
     explode: false,
     schema: {
@@ -81,11 +81,26 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     "The order by identifier: `asc` is oldest first; by default `desc`, newest first",
     ["asc", "desc"],
   ),
+  removed: {
+    description:
+      "With `true`, lists the removed animals instead, last removed first, each as it was, with `removedAt` and `etag`; " +
+      "cannot be used with another filter or an order",
+    schema: { type: "boolean" },
+    parse(value, refuse) {
+      if (value === "false") return undefined;
+      return value === "true" || refuse("must be true or false");
+    },
+  },
 };
+
+/** The parameters that a list of removed animals does not have. */
+const FILTERS = ["status", "categoryId", "ids", "name", "order"] as const;
 
 export function parsePageQuery(search: string): PageQuery {
   const query = parseQuery(search, PAGE_PARAMETERS);
-  const { ids } = query;
+  const { ids, removed } = query;
+  const hasFilter = FILTERS.some((name) => query[name] !== undefined);
+  if (removed && hasFilter) throw combinedError("removed", "another filter or an order");
   if (ids === undefined) return { limit: LIMIT_DEFAULT, ...query };
   if (Object.keys(query).length > 1) throw combinedError("ids", "another parameter");
   return { ids, limit: ids.length };

@@ -12,7 +12,7 @@ export function lastPetIdOf({ types }: Pick<Head, "types">): number {
 
 const CHANGES = PET_EVENT_TYPES.filter((type) => type !== "PetCreated");
 
-/** Position of the last change or removal of a pet; 0 without one. */
+/** Position of the last change, removal or restore of a pet; 0 without one. */
 export function changePositionOf({ types }: Pick<Head, "types">): number {
   let position = 0;
   for (const type of CHANGES) position = Math.max(position, types[type]?.last ?? 0);
@@ -36,12 +36,17 @@ export function petsIn(lists: Counts): number {
   return sum;
 }
 
-/** Whether pets were removed, so that ids are missing. */
-export function hasGaps(head: Pick<Head, "types" | "counts">): boolean {
-  return petCount(head) < lastPetIdOf(head);
+/** Number of removed pets. */
+export function removedCount(head: Pick<Head, "types" | "counts">): number {
+  return lastPetIdOf(head) - petCount(head);
 }
 
-/** Whether most pets were removed, so that most ids are missing. */
+/** Whether pets are removed, so that ids are missing. */
+export function hasGaps(head: Pick<Head, "types" | "counts">): boolean {
+  return removedCount(head) > 0;
+}
+
+/** Whether most pets are removed, so that most ids are missing. */
 export function isSparse(head: Pick<Head, "types" | "counts">): boolean {
   return 2 * petCount(head) < lastPetIdOf(head);
 }
@@ -57,6 +62,7 @@ export function faultOfPetCounts(
   if (newestPetId !== additions) {
     return `it counts ${additions} additions, but the newest pet has the id ${newestPetId}`;
   }
-  const left = additions - (head.types.PetRemoved?.count ?? 0);
+  const { PetRemoved, PetRestored } = head.types;
+  const left = additions - (PetRemoved?.count ?? 0) + (PetRestored?.count ?? 0);
   if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;
 }

@@ -1,5 +1,6 @@
 import type { PetEvent } from "./pet_event.ts";
 import { PET_LISTS, petListOf, type StatusFilter } from "./pet_keys.ts";
+import { Removals } from "./removals.ts";
 
 /** A pet of a category, and the list that has its record. */
 export interface PetLocation {
@@ -21,12 +22,13 @@ export interface PetIndexQuery {
 const BUCKET_BITS = 12;
 
 /**
- * The category and the list of every pet, after all events up to a position, in 9 bytes for each id, and the number of
- * pets of each category.
+ * The category and the list of every pet, after all events up to a position, in 9 bytes for each id, the number of pets of
+ * each category, and the removals.
  */
 export class PetIndex {
   /** Position of the last event that was added. */
   position: number;
+  readonly removals: Removals;
   /** The number of the list of each pet, from 1 on, by its id; 0 without a pet. */
   #lists = new Uint8Array(1_024);
   #categories = new BigInt64Array(1_024);
@@ -37,8 +39,9 @@ export class PetIndex {
   #changedAt = new Float64Array(2 ** BUCKET_BITS);
   #counts = new Map<bigint, number>();
 
-  constructor(position: number) {
+  constructor(position: number, removals = new Removals()) {
     this.position = position;
+    this.removals = removals;
   }
 
   /** The numbers of pets by categories, without those that have none. */
@@ -56,10 +59,12 @@ export class PetIndex {
   }
 
   /** Adds a later event of a pet. The caller sets the `position` of the index, also after events of other subjects. */
-  add({ type, data: { id, categoryId, status }, position }: PetEvent): void {
+  add({ type, data: { id, categoryId, status }, position, predecessor }: PetEvent): void {
+    if (type === "PetRemoved") this.removals.add(position);
+    if (type === "PetRestored") this.removals.end(predecessor!, position);
     const list = type === "PetRemoved" ? undefined : petListOf(status);
     const formerList = this.#lists[id] ?? 0;
-    // A new pet leaves no category.
+    // A new or restored pet leaves no category.
     const formerCategory = formerList === 0 ? categoryId : this.#categories[id];
     const isMoved = formerList !== numberOf(list) || formerCategory !== categoryId;
     if (!isMoved) return;

@@ -1,5 +1,5 @@
 import { type Head, type Runtime, ServiceError } from "eventstore-less";
-import { type HeadReader, kindPrefix, readEvents } from "eventstore-less/parts";
+import { contentOf, type HeadReader, kindPrefix, readEvents } from "eventstore-less/parts";
 import { reasonOf } from "eventstore-less/startup";
 import { scan, type Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
@@ -7,10 +7,13 @@ import { APPLICATION } from "../application.ts";
 import { categoryIdIn } from "../../events/pet.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { commandName } from "../runtime/words.ts";
-import { petCount } from "./pet_counts.ts";
+import { positionIn } from "./pet_content.ts";
+import { petCount, removedCount } from "./pet_counts.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { PetIndex } from "./pet_index.ts";
+import { PET_KIND, REMOVED_PET_KIND } from "./pet_keys.ts";
 import { petOf } from "./pet_records.ts";
+import { Removals } from "./removals.ts";
 
 /** How long a request and a probe wait until the index is filled, in milliseconds. */
 const REQUEST_WAIT_MS = 2_000;
@@ -120,7 +123,9 @@ export class PetIndexReader {
       if (!isDamage) throw error;
       this.#index = undefined;
       this.#failure = { error, generation: head.generation, metAt: runtime.monotonicNow() };
-      const remedy = `Lists of a category are refused until ${commandName("replay")} has ended`;
+      const remedy = `Lists of a category, and of removed animals, are refused until ${
+        commandName("replay")
+      } has ended`;
       report("error", "index_damaged", { reason: reasonOf(error), remedy });
       return;
     }
@@ -133,8 +138,8 @@ export class PetIndexReader {
   async #fill(head: Head): Promise<{ index: PetIndex; generation: number }> {
     const { heads, store, turn } = this.#deps;
     const { generation } = head;
-    const index = new PetIndex(head.position);
-    for await (const entries of scan(store, { prefix: kindPrefix(generation, "pet") })) {
+    const index = new PetIndex(head.position, await this.#readRemovals(head));
+    for await (const entries of scan(store, { prefix: kindPrefix(generation, PET_KIND) })) {
       await turn();
       for (const entry of entries) {
         const { id, text } = petOf(entry);
@@ -145,10 +150,19 @@ export class PetIndexReader {
     // A replay has ended meanwhile, so records may have been removed before they were read.
     if (now.generation !== generation) return await this.#fill(now);
     await this.#addEvents(index, now.position);
-    const count = index.count();
-    if (count === petCount(now)) return { index, generation };
-    const message = `The lists have ${count} pets, but the head counts ${petCount(now)}`;
-    throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
+    expectCount("pets in the lists", index.count(), petCount(now));
+    expectCount("removed pets", index.removals.size, removedCount(now));
+    return { index, generation };
+  }
+
+  async #readRemovals({ generation, position }: Head): Promise<Removals> {
+    const { store, turn } = this.#deps;
+    const positions: number[] = [];
+    for await (const entries of scan(store, { prefix: kindPrefix(generation, REMOVED_PET_KIND) })) {
+      await turn();
+      for (const entry of entries) positions.push(positionIn(contentOf(APPLICATION, entry)));
+    }
+    return new Removals(positions, position);
   }
 
   async #followTo(index: PetIndex, { position }: Head): Promise<PetIndex> {
@@ -170,6 +184,13 @@ export class PetIndexReader {
       );
     }
   }
+}
+
+/** Throws `projection_damaged` unless there are as many as the head counts. */
+function expectCount(what: string, count: number, expected: number): void {
+  if (count === expected) return;
+  const message = `The number of ${what} is ${count}, but the head counts ${expected}`;
+  throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
 }
 
 /** Adds the events that are the next ones. A commit of this instance may have added some already. */

@@ -22,11 +22,15 @@ export function petListOf(status: StatusFilter | null | undefined): string {
   return status ?? NO_STATUS;
 }
 
+/** The kinds of the records of pets, and of those that removed pets leave. */
+export const PET_KIND = "pet";
+export const REMOVED_PET_KIND = "removed_pet";
+
 export function petKey(list: string, ...id: number[]) {
-  return ["pet", list, ...id];
+  return [PET_KIND, list, ...id];
 }
 
-/** The key of the record that a removed pet leaves. */
+/** The key of the record that a removed pet leaves until it is restored. */
 export function removedPetKey(id: number) {
-  return ["removed_pet", id];
+  return [REMOVED_PET_KIND, id];
 }

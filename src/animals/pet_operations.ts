@@ -7,6 +7,7 @@ import { getPet } from "./get_pet.ts";
 import { listPetEvents, type ListPetEventsDeps } from "./list_pet_events.ts";
 import { listPets, type ListPetsDeps } from "./list_pets.ts";
 import { removePet } from "./remove_pet.ts";
+import { restorePet } from "./restore_pet.ts";
 import { updatePet } from "./update_pet.ts";
 
 export type PetDeps = ListPetsDeps & BatchPetsDeps & ListPetEventsDeps;
@@ -17,6 +18,7 @@ export const PET_OPERATIONS: readonly Operation<PetDeps>[] = [
   getPet,
   updatePet,
   removePet,
+  restorePet,
   batchPets,
   listPetEvents,
 ];

@@ -1,11 +1,20 @@
 import type { Head } from "eventstore-less";
-import { BoundedCache, type Committed, type HeadEntry, readProof } from "eventstore-less/parts";
-import type { Store, StoreDamagedError } from "eventstore-less/store";
+import {
+  BoundedCache,
+  type Committed,
+  contentOf,
+  type HeadEntry,
+  readProof,
+} from "eventstore-less/parts";
+import type { StoreDamagedError } from "eventstore-less/store";
 import type { EventBody } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
+import { positionIn } from "./pet_content.ts";
 import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
+import { type PetState, stateAfter } from "./pet_state.ts";
+import { readRemovedPets, type RemovedPetsDeps } from "./removed_pets.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
 import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
@@ -30,15 +39,14 @@ function newCaches(generation: number, changePosition: number) {
 
 type Caches = ReturnType<typeof newCaches>;
 
-export interface PetReaderDeps extends NameSearchDeps {
+export interface PetReaderDeps extends NameSearchDeps, RemovedPetsDeps {
   index: Pick<PetIndexReader, "asOf" | "isFilled">;
-  store: Store;
   /** The known damage of the store's file. */
   storeDamage: () => StoreDamagedError | undefined;
 }
 
 /** A pet that the line of its last event has proven. */
-export type ProvenPet = PetRecord & Required<Pick<PetRecord, "proven">>;
+type ProvenPet = PetRecord & Required<Pick<PetRecord, "proven">>;
 
 /** Some pets by their ids, as of a head; `undefined` for one that does not exist. */
 interface PetsById {
@@ -66,16 +74,35 @@ export class PetReader {
   }
 
   /**
-   * Returns the pet as get() does, for a change: proven by the line at the position that its record names. A proven pet
-   * stays proven until another instance changes a pet.
+   * Returns the state of a pet, also of a removed one, for a decision: proven by the line at the position that its record
+   * names. `undefined` if no pet ever had the id. Rejects with `projection_damaged`.
    */
-  async getProven(id: number, entry: { head: Head }): Promise<ProvenPet | undefined> {
-    const pet = await this.get(id, entry);
-    if (pet === undefined || pet.proven !== undefined) return pet as ProvenPet | undefined;
+  async getState(id: number, { head }: { head: Head }): Promise<PetState | undefined> {
+    const pet = await this.get(id, { head });
+    if (pet === undefined) return await this.#readRemoved(id, head);
+    const { proven, position } = await this.#prove(pet, head);
+    return { pet: proven, position, isRemoved: false };
+  }
+
+  /** Reads the removal of a pet that a head or a later one did not have. */
+  async #readRemoved(id: number, head: Head): Promise<PetState | undefined> {
+    if (id < 1 || id > lastPetIdOf(head)) return undefined;
+    const read = await this.#deps.heads.readWith(keysOfPet(id));
+    // The pet was restored meanwhile.
+    if (onlyPetOf(id, read.entries, read.head) !== undefined) return await this.getState(id, read);
+    const position = positionIn(contentOf(APPLICATION, read.entries.at(-1)!));
+    const { event } = await readProof(APPLICATION, this.#deps.store, position);
+    if (event.type === "PetRemoved" && event.data.id === id) return stateAfter(event);
+    throw damagedPetError(id, read.head, "has a removal that does not follow from its event");
+  }
+
+  /** A proven pet stays proven until another instance changes a pet. */
+  async #prove(pet: PetRecord, head: Head): Promise<ProvenPet> {
+    if (pet.proven !== undefined) return pet as ProvenPet;
     const { event } = await readProof(APPLICATION, this.#deps.store, pet.position);
     const proven = isPetEvent(event) ? petAfter(event) : undefined;
     if (proven === undefined || encodePet(proven) !== pet.text) {
-      throw damagedPetError(id, entry.head, "does not follow from its event");
+      throw damagedPetError(pet.id, head, "does not follow from its event");
     }
     pet.proven = proven;
     return pet as ProvenPet;
@@ -96,10 +123,10 @@ export class PetReader {
     this.#caches = { ...newCaches(generation, changePositionOf(next)), pets };
   }
 
-  /** Whether a page takes long: it reads many records, or waits for the index. */
-  isSlow({ name, categoryId }: PageQuery): boolean {
+  /** Whether a page takes long: it reads many records or lines, or waits for the index. */
+  isSlow({ name, categoryId, removed }: PageQuery): boolean {
     const waitsForIndex = categoryId !== undefined && !this.#deps.index.isFilled;
-    return name !== undefined || waitsForIndex;
+    return name !== undefined || removed === true || waitsForIndex;
   }
 
   /**
@@ -134,7 +161,8 @@ export class PetReader {
     head: Head,
     apiKeyId: string | undefined,
   ): Promise<PetsOfHead> {
-    const { ids, name } = query;
+    const { ids, name, removed } = query;
+    if (removed) return await readRemovedPets(this.#deps, query, head);
     if (name !== undefined) return await this.#names.read({ ...query, name }, head, apiKeyId);
     if (ids !== undefined) {
       const read = await this.#readIds(ids, head);
@@ -193,9 +221,11 @@ export class PetReader {
 
 /** The name of a page in the caches. An addition outdates only the pages that the newest pets are on. */
 function pageName(query: PageQuery, head: Head): string {
-  const { limit, status, categoryId, order, cursor, ids, name } = query;
+  const { limit, status, categoryId, order, cursor, ids, name, removed } = query;
   const { newest } = idsOf(query, lastPetIdOf(head));
-  return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${newest}/${name ?? ""}`;
+  return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${removed}/${newest}/${
+    name ?? ""
+  }`;
 }
 
 /** Whether the caches hold the state as of a head. */

@@ -13,7 +13,15 @@ import { PET_EVENT_DATA, type PetChange, type PetEventBody } from "../../events/
 import { petContentOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
-import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
+import {
+  PET_KIND,
+  PET_LISTS,
+  petKey,
+  petListOf,
+  PETS_COLLECTION,
+  REMOVED_PET_KIND,
+  removedPetKey,
+} from "./pet_keys.ts";
 
 /** The fields and statuses that releases have added to the data of each event. */
 const ADDED = Object.fromEntries(
@@ -61,12 +69,23 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     ...OF_PET,
     release: "1",
     data: PET_EVENT_DATA.PetRemoved,
-    /** The record of a removal tells a removed pet from one whose record is lost. Nothing deletes it. */
+    /** The record of a removal tells a removed pet from one whose record is lost. Only a restore deletes it. */
     project({ event: { data, position } }) {
       const removal = { key: removedPetKey(data.id), content: removalContentOf(position) };
       return [{ key: petKey(petListOf(data.status), data.id) }, removal];
     },
     tally: ({ status }) => [[petListOf(status), -1]],
+  },
+  PetRestored: {
+    ...OF_PET,
+    release: "7.0",
+    data: PET_EVENT_DATA.PetRestored,
+    project(recorded) {
+      const { data } = recorded.event;
+      const written = { key: keyOf(data), content: recordOf(recorded) };
+      return [{ key: removedPetKey(data.id) }, written];
+    },
+    tally: ({ status }) => [[petListOf(status), 1]],
   },
 };
 
@@ -75,13 +94,13 @@ function keyOf({ status, id }: Pet): ProjectionKey {
 }
 
 const PET_KINDS: Record<string, KindDefinition> = {
-  pet: {
+  [PET_KIND]: {
     key: [PET_LISTS, "number"],
     isNumbered: true,
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
   },
-  removed_pet: {
+  [REMOVED_PET_KIND]: {
     key: ["number"],
     isNumbered: true,
     owner: ([, id]) => `pet ${id}`,

@@ -20,7 +20,8 @@ export const removePet: WriteOperation<RemovePetDeps> = {
   path: "/pets/{petId}",
   tag: PETS_TAG,
   summary: "Remove an animal",
-  description: "Removes an animal for ever. Its `id` is not used again.",
+  description:
+    "Removes an animal. Nothing but `restorePet` brings it back, and no other animal gets its `id`.",
   parameters: [PET_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
   responses: {
     204: {

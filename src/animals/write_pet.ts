@@ -1,8 +1,8 @@
-/** The commands of clients that add, change or remove a pet. */
+/** The commands of clients that add, change, remove or restore a pet. */
 
 import { type EventMetadata, type Head, ServiceError } from "eventstore-less";
-import type { RecordedEvent } from "../../events/all_events.ts";
-import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
+import { isErased } from "eventstore-less/parts";
+import type { PetEventBody } from "../../events/pet_event.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
@@ -11,6 +11,7 @@ import {
   formerValuesOf,
   type NewPet,
   patchPet,
+  PERSONAL_PET_FIELDS,
   type Pet,
   type PetPatch,
 } from "../../events/pet.ts";
@@ -20,17 +21,19 @@ import {
   type WriteRequest,
   writeWithKey,
 } from "../keys/write_with_key.ts";
-import type { PetReader, ProvenPet } from "./pet_reader.ts";
+import type { PetReader } from "./pet_reader.ts";
+import { type PetState, stateAfter } from "./pet_state.ts";
 
 export interface WritePetDeps extends WriteDeps {
   pets: PetReader;
 }
 
-export interface RemovePetRequest extends WriteRequest, Expectations {
+/** A request to remove or to restore a pet. */
+export interface PetRequest extends WriteRequest, Expectations {
   petId: number;
 }
 
-export interface UpdatePetRequest extends RemovePetRequest {
+export interface UpdatePetRequest extends PetRequest {
   patch: PetPatch;
 }
 
@@ -47,17 +50,12 @@ interface PetRule {
   /** Absent for an addition. */
   petId?: number;
   /**
-   * The event of the request; `undefined` if nothing changes. `before` is the pet, if it exists. Throws the refusal.
+   * The event of the request; `undefined` if nothing changes. `before` is absent if no pet ever had the id. Throws the
+   * refusal.
    */
   decide(head: Pick<Head, "types">, before?: PetState): DecidedPetEvent | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEventBody): boolean;
-}
-
-/** A pet, and the position of its last event. */
-interface PetState {
-  pet: Pet;
-  position: number;
 }
 
 type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
@@ -105,11 +103,11 @@ export function changeRule(
 }
 
 /** Rejects as updatePet(). */
-export function removePet(deps: WritePetDeps, request: RemovePetRequest): Promise<WrittenPet> {
+export function removePet(deps: WritePetDeps, request: PetRequest): Promise<WrittenPet> {
   return writePet(deps, request, removalRule(request));
 }
 
-export function removalRule({ petId, ...expectations }: Omit<RemovePetRequest, "token">): PetRule {
+export function removalRule({ petId, ...expectations }: Omit<PetRequest, "token">): PetRule {
   return {
     petId,
     decide(_head, before) {
@@ -120,21 +118,58 @@ export function removalRule({ petId, ...expectations }: Omit<RemovePetRequest, "
   };
 }
 
-/** Throws unless the pet exists and is what the client expects. */
+/** Rejects as updatePet(), or with `pet_not_removed` or `pet_erased`. */
+export function restorePet(deps: WritePetDeps, request: PetRequest): Promise<WrittenPet> {
+  return writePet(deps, request, restoreRule(request));
+}
+
+export function restoreRule({ petId, ...expectations }: Omit<PetRequest, "token">): PetRule {
+  return {
+    petId,
+    decide(_head, before) {
+      const { pet, position } = expectRemoved(before);
+      expectText(pet, expectations);
+      return { type: "PetRestored", data: pet, predecessor: position };
+    },
+    isOutcome: ({ type, data }) => type === "PetRestored" && data.id === petId,
+  };
+}
+
+/** Throws unless the pet is there and is what the client expects. */
 function expectPet(before: PetState | undefined, expectations: Expectations): PetState {
-  const { isExpected, isExcluded } = expectations;
-  if (before === undefined) {
-    throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
+  if (before === undefined || before.isRemoved) throw petNotFoundError();
+  expectText(before.pet, expectations);
+  return before;
+}
+
+/** Throws unless the pet is removed, and still has the texts that people gave it. */
+function expectRemoved(before: PetState | undefined): PetState {
+  if (before === undefined) throw petNotFoundError();
+  if (!before.isRemoved) {
+    throw new ServiceError("pet_not_removed", "The animal is there, so it cannot be restored");
   }
-  if (isExpected !== undefined && !isExpected(encodePet(before.pet))) {
+  const texts = PERSONAL_PET_FIELDS.map((name) => String(before.pet[name]));
+  if (texts.some(isErased)) {
+    const message = "The operator has erased personal data of the animal, so it cannot be restored";
+    throw new ServiceError("pet_erased", message);
+  }
+  return before;
+}
+
+function expectText(pet: Pet, { isExpected, isExcluded }: Expectations): void {
+  const text = encodePet(pet);
+  if (isExpected !== undefined && !isExpected(text)) {
     const message = "The animal has changed since you read it: read it again";
     throw new ServiceError("precondition_failed", message);
   }
-  if (isExcluded?.(encodePet(before.pet))) {
+  if (isExcluded?.(text)) {
     const message = "The animal is in a state that If-None-Match excludes";
     throw new ServiceError("precondition_failed", message);
   }
-  return before;
+}
+
+function petNotFoundError(): ServiceError {
+  return new ServiceError("pet_not_found", "An animal with this identifier does not exist");
 }
 
 /** Carries out a request, and returns the pet after it, or the one that it has removed. */
@@ -146,9 +181,9 @@ async function writePet(
   const { petId } = rule;
   const { event, before, isDuplicate } = await writeWithKey(deps, request, {
     subject: petId === undefined ? undefined : petSubject(petId),
-    read: async (base) => petId === undefined ? undefined : await deps.pets.getProven(petId, base),
-    decide: (head, before: ProvenPet | undefined, last) =>
-      rule.decide(head, last === undefined ? stateOf(before) : stateAfter(last)),
+    read: async (base) => petId === undefined ? undefined : await deps.pets.getState(petId, base),
+    decide: (head, before: PetState | undefined, last) =>
+      rule.decide(head, last === undefined ? before : stateAfter(last as PetEvent)),
     isOutcome: (event) => isPetEvent(event) && rule.isOutcome(event),
   });
   if (event !== undefined) {
@@ -156,16 +191,6 @@ async function writePet(
     return { id: data.id, text: encodePet(data), isDuplicate };
   }
   // A request without an event changes nothing, so it leaves the pet as it has read it.
-  const { id, text } = before!;
-  return { id, text, isDuplicate };
-}
-
-function stateOf(before: ProvenPet | undefined): PetState | undefined {
-  return before && { pet: before.proven, position: before.position };
-}
-
-/** The pet after an event of the same commit. */
-export function stateAfter(last: RecordedEvent): PetState | undefined {
-  const pet = petAfter(last as PetEvent);
-  return pet && { pet, position: last.position };
+  const { pet } = before!;
+  return { id: pet.id, text: encodePet(pet), isDuplicate };
 }

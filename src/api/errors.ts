@@ -47,7 +47,7 @@ const TABLE = {
   ),
   read_only_key: entry(
     403,
-    "The API key may read animals and categories, but not add, change or remove any",
+    "The API key may read animals and categories, but not add, change, remove or restore any",
     "Use another key, or ask the operator for one that may write",
     'Bearer error="insufficient_scope"',
   ),
@@ -68,6 +68,16 @@ const TABLE = {
     "Use a method that the Allow header names",
   ),
   request_timeout: entry(408, "The body did not arrive in time", "Send the request again"),
+  pet_not_removed: entry(
+    409,
+    "The animal to restore is there",
+    "Use the identifier of an animal in the list of removed animals",
+  ),
+  pet_erased: entry(
+    409,
+    "The operator has erased personal data of the removed animal, so it cannot be restored as it was",
+    "Add an animal instead",
+  ),
   idempotency_key_reused: entry(
     409,
     "The Idempotency-Key was sent with another request within the last 24 hours",
@@ -117,7 +127,7 @@ const TABLE = {
   ),
   outcome_unknown: entry(
     503,
-    "The store did not confirm the request in time: the animal or category may or may not have been added, changed or removed",
+    "The store did not confirm the request in time: the animal or category may or may not have been added, changed, removed or restored",
     `${RETRY} with the same Idempotency-Key; without a key, first check the animal or category`,
   ),
   overloaded: entry(

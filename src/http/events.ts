@@ -132,7 +132,7 @@ export const listEvents: Operation<EventsDeps> = {
   tag: EVENTS_TAG,
   summary: "List events",
   description:
-    "Lists additions, changes and removals of animals, and those of the names of categories, oldest first: as a batch, or with " +
+    "Lists additions, changes, removals and restores of animals, and those of the names of categories, oldest first: as a batch, or with " +
     `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guides "Follow the store" and "Follow by a stream".`,
   parameters: [...queryParameters(EVENTS_PARAMETERS), LAST_EVENT_ID],
   responses: {

@@ -328,7 +328,7 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
   }
 });
 
-Deno.test("get() and getProven() read nothing of a pet that its own instance has changed, until another one changes a pet", async () => {
+Deno.test("get() and getState() read nothing of a pet that its own instance has changed, until another one changes a pet", async () => {
   const history = await History.of(added(3));
   const store = faultyStore(history.store);
   const reader = petReaderOf(store);
@@ -337,21 +337,23 @@ Deno.test("get() and getProven() read nothing of a pet that its own instance has
     await work();
     return store.gets.length + store.lists.length - before;
   };
-  const provenOf = async (id: number) => (await reader.getProven(id, history.entry))?.position;
-  assertEquals(await provenOf(1), 1);
-  assertEquals(await readCount(() => reader.getProven(1, history.entry)), 0);
+  const positionOf = async (id: number) => (await reader.getState(id, history.entry))?.position;
+  assertEquals(await positionOf(1), 1);
+  assertEquals(await readCount(() => reader.getState(1, history.entry)), 0);
   reader.follow(await history.commit([{ id: 1, patch: { name: "Max" } }, { id: 2 }]));
   const reads = await readCount(async () => {
-    assertEquals(await provenOf(1), 4);
+    assertEquals(await positionOf(1), 4);
     await assertShowsPet(reader, history, 1);
   });
   assertEquals(reads, 0);
-  assertEquals([await provenOf(2), await reader.get(2, history.entry)], [undefined, undefined]);
+  assertEquals(await reader.get(2, history.entry), undefined);
+  const removed = await reader.getState(2, history.entry);
+  assertEquals([removed?.pet.id, removed?.position, removed?.isRemoved], [2, 5, true]);
   await assertShowsAll(reader, history);
   // Another instance, whose commit the reader does not follow.
   await history.commit([{ id: 3, patch: { name: "Rex" } }]);
   reader.follow(await history.commit([{ id: 1, patch: { name: "Bob" } }]));
-  assertEquals([await provenOf(1), await provenOf(3)], [7, 6]);
+  assertEquals([await positionOf(1), await positionOf(3)], [7, 6]);
   await assertShowsAll(reader, history);
 });
 
@@ -362,7 +364,7 @@ Deno.test("a read under way during a commit of its instance adds nothing older t
   const entry = history.entry;
   // The caches exist, and are as of this head.
   await reader.get(2, entry);
-  for (const read of [() => reader.get(1, entry), () => reader.getProven(1, entry)]) {
+  for (const read of [() => reader.get(1, entry), () => reader.getState(1, entry)]) {
     const held = Promise.withResolvers<void>();
     store.onSnapshot = async (apply) => {
       const found = await apply();
@@ -378,7 +380,7 @@ Deno.test("a read under way during a commit of its instance adds nothing older t
     await reading;
     await assertShowsPet(reader, history, 1);
     const { position } = history.entry.head;
-    assertEquals((await reader.getProven(1, history.entry))?.position, position);
+    assertEquals((await reader.getState(1, history.entry))?.position, position);
   }
 });
 

@@ -1,9 +1,10 @@
-/** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
+/** createPet(), updatePet(), removePet() and restorePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
 import { audit, replay } from "../support/tools.ts";
 import { hmacSha256Hex } from "../../src/eventstore_less/encoding/sha256.ts";
 import { APPLICATION } from "../../src/application.ts";
 import type { PetEvent } from "../../src/animals/pet_event.ts";
+import { stateAfter } from "../../src/animals/pet_state.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
@@ -14,7 +15,8 @@ import {
   createPet,
   removalRule,
   removePet,
-  stateAfter,
+  restorePet,
+  restoreRule,
   updatePet,
   type UpdatePetRequest,
 } from "../../src/animals/write_pet.ts";
@@ -59,6 +61,8 @@ function commandsOn(
       updatePet(deps, { ...SELL, token, ...request }),
     remove: (request: Partial<Parameters<typeof removePet>[1]> = {}) =>
       removePet(deps, { petId: 1, token, ...request }),
+    restore: (request: Partial<Parameters<typeof restorePet>[1]> = {}) =>
+      restorePet(deps, { petId: 1, token, ...request }),
     add: (request: Partial<Parameters<typeof createPet>[1]> = {}) =>
       createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, ...request }),
   };
@@ -75,7 +79,8 @@ const adaAt = (id: number, isDuplicate: boolean) => {
 type Body = Parameters<ReturnType<typeof additionRule>["isOutcome"]>[0];
 type Change = Parameters<typeof changeRule>[0];
 type Removal = Parameters<typeof removalRule>[0];
-type When = NewPet | Change | Removal;
+type Restore = { restore: Parameters<typeof restoreRule>[0] };
+type When = NewPet | Change | Removal | Restore;
 
 const PET = { id: 1, name: "Rex", categoryId: 1n, status: "available" } as const;
 const { id: _, ...NEW } = PET;
@@ -84,6 +89,9 @@ const SALE = { ...PET, status: "sold", previous: { status: "available" } } as co
 const SOLD_PET = { ...PET, status: "sold" } as const;
 const REMOVED: Body = { type: "PetRemoved", data: PET };
 const REMOVE = { petId: 1 };
+const RESTORED: Body = { type: "PetRestored", data: PET };
+const RESTORE = { restore: REMOVE };
+const ERASED = { ...PET, name: "(removed) 2" };
 const IF_REX_REMOVE = { ...REMOVE, isExpected: (text: string) => text === REX };
 const CHANGED: Body = { type: "PetUpdated", data: SALE };
 const ADA = { name: "Ada", categoryId: 2n };
@@ -115,12 +123,32 @@ const RULES: [given: Body[], when: When, then: object | string | undefined][] = 
   [[ADDED, REMOVED], IF_REX_REMOVE, "pet_not_found"],
   [[ADDED, REMOVED], SELL, "pet_not_found"],
   [[ADDED, REMOVED], ADA, { id: 2, ...ADA }],
+  [[ADDED, REMOVED], RESTORE, PET],
+  [[ADDED, REMOVED], { restore: IF_REX_REMOVE }, PET],
+  [[ADDED, CHANGED, { ...REMOVED, data: SOLD_PET }], RESTORE, SOLD_PET],
+  [[ADDED, REMOVED], { restore: { ...REMOVE, isExpected: () => false } }, "precondition_failed"],
+  [[ADDED, REMOVED], { restore: { ...REMOVE, isExcluded: () => true } }, "precondition_failed"],
+  [[], RESTORE, "pet_not_found"],
+  [[], { restore: { ...REMOVE, isExpected: () => false } }, "pet_not_found"],
+  [[ADDED], RESTORE, "pet_not_removed"],
+  [[ADDED], { restore: { ...REMOVE, isExpected: () => false } }, "pet_not_removed"],
+  [[{ ...ADDED, data: ERASED }, { ...REMOVED, data: ERASED }], RESTORE, "pet_erased"],
+  [[ADDED, { ...REMOVED, data: { ...PET, name: "(removed) Rex" } }], RESTORE, {
+    ...PET,
+    name: "(removed) Rex",
+  }],
+  [[ADDED, REMOVED, RESTORED], RESTORE, "pet_not_removed"],
+  [[ADDED, REMOVED, RESTORED], SELL, SALE],
+  [[ADDED, REMOVED, RESTORED], REMOVE, PET],
+  [[ADDED, REMOVED, RESTORED, REMOVED], RESTORE, PET],
+  [[ADDED, REMOVED, RESTORED], ADA, { id: 2, ...ADA }],
 ];
 
 const METADATA = { id: "", time: "2026-01-01T00:00:00.000Z", actor: "" };
 
 function ruleOf(when: When) {
   if ("name" in when) return additionRule(when);
+  if ("restore" in when) return restoreRule(when.restore);
   return "patch" in when ? changeRule(when) : removalRule(when);
 }
 
@@ -133,10 +161,10 @@ function decideAfter(given: Body[], when: When) {
   const head = draftOf(EMPTY_HEAD);
   for (const event of events) addEvent(APPLICATION, head, event, GENESIS_HASH);
   const last = events.findLast(({ data }) => data.id === rule.petId);
-  return rule.decide(head, last && stateAfter(last));
+  return rule.decide(head, last && stateAfter(last as PetEvent));
 }
 
-Deno.test("given events, the rule of an addition, a change or a removal decides an event, nothing or a refusal", () => {
+Deno.test("given events, the rule of an addition, a change, a removal or a restore decides an event, nothing or a refusal", () => {
   for (const [given, when, then] of RULES) {
     const decide = () => decideAfter(given, when);
     if (typeof then === "string") assertEquals(assertThrows(decide, ServiceError).code, then);
@@ -162,6 +190,12 @@ const OUTCOMES: [earlier: Body, when: When, isOutcome: boolean][] = [
   [REMOVED, { petId: 1, patch: { name: "Rex" } }, false],
   [ADDED, REMOVE, false],
   [CHANGED, REMOVE, false],
+  [RESTORED, RESTORE, true],
+  [RESTORED, { restore: { ...REMOVE, isExpected: () => false } }, true],
+  [RESTORED, { restore: { petId: 2 } }, false],
+  [RESTORED, REMOVE, false],
+  [RESTORED, NEW, false],
+  [REMOVED, RESTORE, false],
 ];
 
 Deno.test("an event is the outcome of a request that means the same, and of no other", () => {
@@ -172,14 +206,15 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
 
 Deno.test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async () => {
   await using opened = await openWithRex();
-  const { service, here: { add, update, remove }, events } = opened;
+  const { service, here: { add, update, remove, restore }, events } = opened;
   assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
+  assertEquals(await codeOf(restore()), "pet_not_removed");
   for (const run of [update, remove]) {
     assertEquals(await codeOf(run({ isExpected: () => false })), "precondition_failed");
   }
   const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
   for (const idempotencyKey of [undefined, "order"]) {
-    for (const run of [add, update, remove]) {
+    for (const run of [add, update, remove, restore]) {
       assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
     }
   }
@@ -211,7 +246,7 @@ Deno.test("updatePet() loses no change of many at once, and lets one of many of 
 
 /** Requests that share commits, on one instance or on two, and what becomes of each: an event, a duplicate or a refusal. */
 const TOGETHER: [
-  requests: ("remove" | "sell" | "name" | "if-rex" | "once")[],
+  requests: ("remove" | "restore" | "sell" | "name" | "if-rex" | "once")[],
   outcomes: string[],
 ][] = [
   [["remove", "remove"], ["PetRemoved", "pet_not_found"]],
@@ -225,9 +260,23 @@ const TOGETHER: [
   [["once", "once", "remove"], ["PetRemoved", "duplicate", "pet_not_found"]],
   [["remove", "once", "once"], ["PetRemoved", "pet_not_found", "pet_not_found"]],
   [["sell", "once", "sell", "once"], ["PetUpdated", "PetRemoved", "pet_not_found", "duplicate"]],
+  [["restore", "remove", "restore"], ["pet_not_removed", "PetRemoved", "PetRestored"]],
+  [["remove", "restore", "restore"], ["PetRemoved", "PetRestored", "pet_not_removed"]],
+  [["sell", "remove", "restore", "name"], [
+    "PetUpdated",
+    "PetRemoved",
+    "PetRestored",
+    "PetUpdated",
+  ]],
+  [["remove", "restore", "once", "sell"], [
+    "PetRemoved",
+    "PetRestored",
+    "PetRemoved",
+    "pet_not_found",
+  ]],
 ];
 
-Deno.test("removePet() removes a pet once, as the commands before it have left it, and those after it find none", async () => {
+Deno.test("removePet() removes a pet once, and restorePet() restores it once, as the commands before have left it", async () => {
   for (const [requests, outcomes] of TOGETHER) {
     await using opened = await openWithRex();
     const { service, here, there, faulty, events, all } = opened;
@@ -239,6 +288,7 @@ Deno.test("removePet() removes a pet once, as the commands before it have left i
       const isExpected = request === "if-rex" ? (text: string) => text === REX : undefined;
       if (request === "sell") return here.update();
       if (request === "name") return here.update({ patch: { name: "Max" } });
+      if (request === "restore") return here.restore();
       return here.remove({ ...(request === "once" ? KEY : {}), ...(isExpected && { isExpected }) });
     }).map((request) =>
       request.then(({ isDuplicate }) => isDuplicate ? "duplicate" : "", ({ code }) => code)
@@ -306,6 +356,30 @@ Deno.test("Of many removals at once, one succeeds; a repeated one finds the firs
   assertEquals(await all([codeOf(there.remove(again))]), ["pet_not_found"]);
   const types = (await events()).map(({ type }) => type);
   assertEquals(types, ["PetRemoved", "PetCreated", "PetRemoved"]);
+});
+
+Deno.test("Of many restores on two instances, one succeeds, which a repeated request finds for a day", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there, events, all } = opened;
+  await here.remove();
+  const codes = await all(
+    [here, there, here, there].map(({ restore }) => restore().then(() => "", ({ code }) => code)),
+  );
+  assertEquals(codes.sort(), ["", ...Array(3).fill("pet_not_removed")]);
+  await all([there.update(), here.remove()]);
+  const restored = { id: 1, text: SOLD, isDuplicate: false };
+  assertEquals(await all([there.restore(KEY)]), [restored]);
+  await here.remove();
+  const repeated = { ...restored, isDuplicate: true };
+  assertEquals(await all([here.restore(KEY), there.restore(KEY)]), [repeated, repeated]);
+  await service.runtime.settle(replay(service));
+  assertEquals(await all([there.restore(KEY)]), [repeated]);
+  await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS);
+  assertEquals(await all([there.restore(KEY)]), [restored]);
+  const types = (await events()).map(({ type }) => type);
+  const twice = ["PetRemoved", "PetRestored"];
+  assertEquals(types, [...twice, "PetUpdated", ...twice, ...twice]);
+  assertEquals((await audit(service)).faults, []);
 });
 
 Deno.test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async () => {

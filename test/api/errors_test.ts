@@ -216,6 +216,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
     [
       "An animal with this identifier does not exist",
       ...["GET /v1/pets/1", "GET /v1/pets/-1/events", "DELETE /v1/pets/9223372036854775808", SELL],
+      "POST /v1/pets/1/restore",
       // Whether the animal exists comes before whether it is the expected one.
       ...withEach(SELL, "if-match", ["*", '"a"']),
       ...withEach(SELL, "if-none-match", ["*", '"a"']),
@@ -233,14 +234,14 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
 
   "400 invalid_parameter": [
     [
-      'Query parameter "a" is not known: use limit, status, categoryId, cursor, ids, name, order',
+      'Query parameter "a" is not known: use limit, status, categoryId, cursor, ids, name, order, removed',
       "GET /v1/pets?a=secret",
       "GET /v1/pets?limit=5&a=1",
     ],
     [
       `Query parameter "${
         "x".repeat(50)
-      }…" is not known: use limit, status, categoryId, cursor, ids, name, order`,
+      }…" is not known: use limit, status, categoryId, cursor, ids, name, order, removed`,
       `GET /v1/pets?${"x".repeat(5_000)}=1`,
     ],
     [
@@ -312,6 +313,16 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...["limit=1", "cursor=1", "status=sold", "categoryId=1", "name=a"].map((it) =>
         `GET /v1/pets?ids=1&${it}`
       ),
+    ],
+    [
+      'Query parameter "removed" cannot be used with another filter or an order',
+      ...["ids=1", "status=sold", "categoryId=1", "name=a", "order=desc"].map((it) =>
+        `GET /v1/pets?removed=true&${it}`
+      ),
+    ],
+    [
+      'Query parameter "removed" must be true or false',
+      ...["", "1", "TRUE"].map((it) => `GET /v1/pets?removed=${it}`),
     ],
     [
       'Query parameter "name" must be 1 to 100 characters long',
@@ -532,6 +543,21 @@ const SCENARIOS: Record<string, [message: string, scenario: Scenario]> = {
       await send(service, [ADD, { "idempotency-key": "one" }]);
       const other = 'POST /v1/pets {"name":"Mia","categoryId":1}';
       return await send(service, [other, { "idempotency-key": "one" }]);
+    },
+  ],
+  pet_not_removed: [
+    "The animal is there, so it cannot be restored",
+    async (service) => {
+      await send(service, ADD);
+      return await send(service, "POST /v1/pets/1/restore");
+    },
+  ],
+  pet_erased: [
+    "The operator has erased personal data of the animal, so it cannot be restored",
+    async (service) => {
+      await send(service, 'POST /v1/pets {"name":"(removed)","categoryId":1}');
+      await send(service, "DELETE /v1/pets/1");
+      return await send(service, "POST /v1/pets/1/restore");
     },
   ],
   category_name_taken: [

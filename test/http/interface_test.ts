@@ -181,7 +181,7 @@ test("4.4 and 4.6: If-Match lets a write pass if it names the ETag, and else get
   assertEquals((await remove(1, { "if-match": `W/${etag}` })).status, 204);
 });
 
-test("4.6: a removed pet is in no read, its id is not used again, and pages are exact over the gap", async (service) => {
+test("4.6: a removed pet is in no read but its history, its id is not used again, and pages are exact over the gap", async (service) => {
   const { add, change, listIds, remove, send } = service;
   await addMany(service, 6);
   const once = { "idempotency-key": "once" };
@@ -198,10 +198,12 @@ test("4.6: a removed pet is in no read, its id is not used again, and pages are 
   assertEquals(await listIds("limit=2&cursor=5"), [4, 2]);
   for (const id of [3, 6]) {
     await assertRefused(service, () => send(`/v1/pets/${id}`), GONE);
-    await assertRefused(service, () => send(`/v1/pets/${id}/events`), GONE);
     await assertRefused(service, () => change(id, { status: "sold" }), GONE);
     await assertRefused(service, () => remove(id, { "if-match": "*" }), GONE);
   }
+  const key = await (await send("/v1/key")).json();
+  const [removal, addition]: Event[] = await (await send("/v1/pets/3/events")).json();
+  assertEquals([removal.type, removal.actor, addition.type], ["PetRemoved", key.id, "PetCreated"]);
   const reused = { status: 409, code: "idempotency_key_reused" };
   await assertRefused(service, () => remove(2, once), reused);
   assertEquals((await (await add(REX)).json()).id, 7);
@@ -227,6 +229,44 @@ test("4.7 and 4.8: the history of a pet names the key that caused each event, ne
     shown.push(...items);
   }
   assertEquals(shown, ofRex.map((event) => ({ ...event, actor: key.id })));
+});
+
+test("4.16 and 4.1: a removed pet is in the list of removed ones, and comes back as it was, with its history", async (service) => {
+  const { add, change, listIds, remove, restore, send } = service;
+  for (const name of ["Rex", "Max", "Mia"]) await headersOf(add({ ...REX, name }));
+  const sold = await (await change(2, { status: "sold" })).text();
+  await assertRefused(service, () => restore(2), { status: 409, code: "pet_not_removed" });
+  await assertRefused(service, () => restore(4), GONE);
+  for (const id of [2, 1]) await headersOf(remove(id));
+  const listed = await send("/v1/pets?removed=true");
+  assertEquals(listed.headers.get("x-total-count"), "2");
+  const [first, second] = await listed.json();
+  assertEquals([first.id, second.id], [1, 2], "last removed first");
+  const { removedAt, etag, ...pet } = second;
+  assertEquals(pet, JSON.parse(sold));
+  const [removal]: { time: string }[] = await (await send("/v1/pets/2/events")).json();
+  assertEquals(removedAt, removal.time);
+  const late = { status: 412, code: "precondition_failed" };
+  await assertRefused(service, () => restore(2, { "if-match": first.etag }), late);
+  const condition = { "if-match": etag, "idempotency-key": "back" };
+  for (const replayed of [null, "true"]) {
+    const restored = await restore(2, condition);
+    assertEquals([restored.status, await restored.text()], [200, sold]);
+    const { headers } = restored;
+    assertEquals([headers.get("etag"), headers.get("idempotency-replayed")], [etag, replayed]);
+  }
+  assertEquals(await listIds("removed=true"), [1]);
+  assertEquals(await listIds("removed=false&status=sold"), [2]);
+  assertEquals(await answer(send("/v1/pets?ids=2")), [200, `[${sold}]`]);
+  const history: Event[] = await (await send("/v1/pets/2/events")).json();
+  const types = history.map(({ type }) => type);
+  assertEquals(types, ["PetRestored", "PetRemoved", "PetUpdated", "PetCreated"]);
+  assertEquals(history[0].data, JSON.parse(sold));
+  assertEquals((await change(2, { status: null })).status, 200);
+  await assertRefused(service, () => restore(1, { "idempotency-key": "back" }), {
+    status: 409,
+    code: "idempotency_key_reused",
+  });
 });
 
 test("4.9 to 4.12: a category of any int64 is named, renamed, listed and removed, which changes no pet", async (service) => {

@@ -22,6 +22,9 @@ const KEY_EVERY = 10;
 /** Every so many events, an earlier pet is changed instead of one added. Every fourth time, the last one is removed. */
 const CHANGE_EVERY = 5;
 
+/** The position of the restore of the pet that was removed last. */
+const RESTORE_AT = 93;
+
 /** Each of these places in ten events has one of a category. */
 const OF_CATEGORY = [7, 9];
 
@@ -44,6 +47,10 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       body = { type: "ApiKeyIssued", data: { ...key, label: `key ${position}` } };
     } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
       body = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
+    } else if (position === RESTORE_AT) {
+      const data = events.findLast(({ type }) => type === "PetRemoved")!.data as Pet;
+      pets[data.id - 1] = data;
+      body = { type: "PetRestored", data };
     } else if (position % CHANGE_EVERY === 0) {
       const isRemoval = position / CHANGE_EVERY % 4 === 3;
       if (!isRemoval) index = position * 7 % pets.length;

@@ -34,6 +34,7 @@ export interface Client {
   /** Sends a request to change the pet with an id, with such a body. */
   change(petId: number | string, patch: unknown, headers?: HeadersInit): Promise<Response>;
   remove(petId: number | string, headers?: HeadersInit, body?: string): Promise<Response>;
+  restore(petId: number | string, headers?: HeadersInit): Promise<Response>;
   /** Sends a request to name the category with an id. A body that is not the name is sent as it is. */
   nameCategory(
     id: bigint | string,
@@ -122,6 +123,7 @@ export function clientOf(token: string, carry: Client["sendBare"]): Client {
     removeCategory: (id, headers) => send(`/v1/categories/${id}`, { method: "DELETE", headers }),
     listCategories: async () =>
       parseExactJson(await (await send("/v1/categories")).text()) as { id: bigint; name: string }[],
+    restore: (petId, headers) => send(`/v1/pets/${petId}/restore`, { method: "POST", headers }),
     remove: (petId, headers, body) =>
       send(`/v1/pets/${petId}`, { method: "DELETE", headers, body }),
   };

@@ -22,6 +22,7 @@ const KNOWN_TYPES: Record<PetEventBody["type"], Kind> = {
   PetCreated: "added",
   PetUpdated: "changed",
   PetRemoved: "removed",
+  PetRestored: "added",
 };
 
 export type Kind = "added" | "changed" | "removed";

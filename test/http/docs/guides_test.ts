@@ -72,7 +72,7 @@ Deno.test("the guides have only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 16);
+  assertEquals(addresses.length, 18);
   for (const address of addresses) {
     assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
   }
@@ -151,8 +151,12 @@ function wordsOf({ responses }: typeof DESCRIPTION["paths"][string][string]): st
   return content === undefined ? [status] : membersOf(Object.values(content)[0].schema);
 }
 
-/** Places additions before what shows them, and removals last. */
-const ORDER = ["post", "put", "get", "patch", "delete"];
+/** Places additions before what shows them, and removals last; only a restore comes after these. */
+const ORDER = ["post", "put", "get", "patch", "delete", "restore"];
+
+function placeOf(method: string, operationId: string): number {
+  return ORDER.indexOf(operationId === "restorePet" ? "restore" : method);
+}
 
 for (const language of LANGUAGES) {
   testNeedingLanguage(language)(`the samples in ${language} run`, async () => {
@@ -161,8 +165,9 @@ for (const language of LANGUAGES) {
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
     const operations = Object.values(paths).flatMap((methods) => Object.entries(methods))
-      .sort(([one], [other]) => ORDER.indexOf(one) - ORDER.indexOf(other));
-    for (const [, operation] of operations) {
+      .map(([method, operation]) => ({ operation, place: placeOf(method, operation.operationId) }))
+      .sort((one, other) => one.place - other.place);
+    for (const { operation } of operations) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
       const printed = await runSample(language, source, service.token);
       const words = wordsOf(operation);
@@ -181,6 +186,8 @@ const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']s
 
 /** A program that followed a change, got 410, made a new copy, followed a removal, and ended with its key. */
 const FOLLOWED = /^250 animals\n250 PetUpdated .*Max 1.*\n250 animals\n249 PetRemoved .*Max 1.*\n$/;
+/** A list of one removed animal, and the animal after its restore. */
+const RESTORED = /^\[{"id":1,"name":"Rex",[^}]*"etag":"[^}]*}\]{"id":1,"name":"Rex",[^}]*}$/;
 const REFUSED = /401|invalid_credentials/;
 
 type Program = [guide: string, mark: string, language: Language, printed: RegExp, failure?: RegExp];
@@ -199,6 +206,7 @@ const PROGRAMS: Program[] = [
     /^{"results":\[{"status":201,.*"status":200,.*{"status":204}\]}$/,
   ],
   ["Names of categories", "bash", "curl", /^(\[?{"id":7,"name":"Dogs"}\]?){2}$/],
+  ["Restore a removed animal", "bash", "curl", RESTORED],
   ["Polling", "bash", "curl", new RegExp(`^\\[{"id":${PETS},"name":"Rex"`)],
   ["Change or remove an animal", "javascript", "JavaScript", SOLD],
   ["Change or remove an animal", "python", "Python", SOLD],
@@ -216,6 +224,7 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
           isRenamed = true;
           await (await service.change(1, { name: "Renamed" })).body?.cancel();
         }
+        if (request.url.includes("removed=true")) await service.remove(1);
         if (request.url.includes("timeout=")) {
           polls++;
           if (polls === 2) {

@@ -103,6 +103,8 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents", "listPets"].sort(),
     pet_not_found: ofPets,
+    pet_not_removed: ["restorePet"],
+    pet_erased: ["restorePet"],
     category_not_found: ofCategories,
     category_name_taken: ["nameCategory"],
     too_many_categories: ["nameCategory"],

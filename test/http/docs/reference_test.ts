@@ -89,7 +89,10 @@ async function responseThrough(
   operation: string,
   body?: string,
 ): Promise<string> {
-  await section(page, operation).getByRole("button", { name: /Test Request/ }).click();
+  const shown = section(page, operation);
+  // Scalar draws a section only when it is near.
+  await shown.scrollIntoViewIfNeeded();
+  await shown.getByRole("button", { name: /Test Request/ }).click();
   const dialog = page.getByRole("dialog", { name: /./ });
   if (body !== undefined) {
     const editor = await dialog.locator("[contenteditable]").filter({ hasText: "status" })

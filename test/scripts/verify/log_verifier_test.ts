@@ -112,6 +112,11 @@ function removal(ms: number, data: Partial<Pet> = {}, idempotencyKey?: string) {
   return { ...removed, type, data: { id: 1, name: "Rex", categoryId: 1n, ...data } };
 }
 
+/** The restore of a pet by the first key. */
+function restored(ms: number, data: Partial<Pet> = {}) {
+  return { ...removal(ms, data), type: "PetRestored" as const };
+}
+
 /** The first key gives category 7 a name; `previous` is its former name. */
 function named(ms: number, name: string, previous?: string, id = 7n) {
   const data = { id, name, ...(previous !== undefined && { previous: { name: previous } }) };
@@ -136,6 +141,7 @@ const SOLD = change(2, { status: null }, { status: "sold" });
 const NOT_BEFORE = "its previous does not match pet 1 as it was before";
 const NOT_SO = "its data does not match pet 1 as it was before";
 const GONE = removal(3, { status: "sold" });
+const NOT_AS_REMOVED = "it restores pet 1, but not as it was before its removal";
 const isGone = (does: string) => `it ${does} pet 1, which was removed before`;
 const readsOnly = `its actor ${READER.id} may only read`;
 const wasRevoked = `its actor ${FIRST.id} was revoked before`;
@@ -214,6 +220,28 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   [NOT_SO, REX, removal(2, { categoryId: 2n })],
   [isGone("removes"), REX, SOLD, GONE, { ...GONE, ...metadata(4, FIRST.id) }],
   [isGone("changes"), REX, removal(2), SOLD],
+  ["it restores pet 1, which was not added before", restored(1)],
+  ["it restores pet 1, which was not removed before", REX, restored(2)],
+  [
+    "it restores pet 1, which was not removed before",
+    REX,
+    removal(2),
+    restored(3),
+    restored(4),
+  ],
+  [NOT_AS_REMOVED, REX, removal(2), restored(3, { name: "Max" })],
+  // As it was before an earlier removal.
+  [
+    NOT_AS_REMOVED,
+    REX,
+    removal(2),
+    restored(3),
+    change(4, { name: "Rex" }, { name: "Max" }),
+    removal(5, { name: "Max" }),
+    restored(6),
+  ],
+  [NOT_BEFORE, REX, removal(2), restored(3), change(4, { status: "sold" }, { name: "Rex" })],
+  [readsOnly, REX, removal(2), { ...restored(3), actor: READER.id }],
   ["it adds pet 1, but pet 2 was expected", REX, removal(2), pet(3, FIRST.id, 1)],
   [readsOnly, REX, { ...removal(2), actor: READER.id }],
   [readsOnly, { ...REX, actor: READER.id }],
@@ -312,6 +340,21 @@ const POSSIBLE: Record<string, Event[]> = {
       { ...removal(3, { status: "sold" }, "once"), actor: SECOND.id },
       pet(4, FIRST.id, 2),
     ],
+  "a pet that is removed and restored twice, by several keys and under an Idempotency-Key": [
+    REX,
+    SOLD,
+    GONE,
+    { ...restored(4, { status: "sold" }), actor: SECOND.id },
+    change(5, { status: "sold" }),
+    removal(6, {}, "once"),
+    restored(7),
+    pet(8, FIRST.id, 2),
+  ],
+  "an erased pet that was restored before": [
+    { ...removal(1, { name: "(removed)" }), type: "PetCreated" as const },
+    removal(2, { name: "(removed)" }),
+    restored(3, { name: "(removed)" }),
+  ],
   "categories that get each other's names, also of another case, and are named again": [
     named(1, "Dogs"),
     named(2, "DOGS", "Dogs"),
