@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type Exchange,
   type GetOperation,
@@ -129,7 +130,9 @@ function* checkList(exchange: Exchange, operation: ListOperation, oracle: Oracle
     });
     return;
   }
-  const page = pageOf(oracle, position, operation);
+  const page = operation.removed
+    ? removedPageOf(oracle, position, operation)
+    : pageOf(oracle, position, operation);
   if (content.body !== page.body || next !== page.next) {
     yield `The store did not hold this page (cursor ${next}) at ${position}`;
   }
@@ -175,15 +178,18 @@ function* checkGet(exchange: Exchange, { petId }: GetOperation, oracle: Oracle) 
   const { startStep, endStep } = exchange;
   const body = contentOf(exchange)?.body;
   const wasHeld = oracle.pets[petId - 1]?.some((state) =>
-    state.petText === body && isCurrent(state, startStep, endStep)
+    !state.isRemoved && state.petText === body && isCurrent(state, startStep, endStep)
   );
   if (body !== undefined && !wasHeld) yield "The pet does not match the log";
 }
 
+/** A pet is not found if it was removed at some moment of the request, but its restore finds it. */
 function* checkNotFound({ operation, startStep, endStep }: Exchange, oracle: Oracle) {
   const states = oracle.pets[(operation as GetOperation).petId - 1] ?? [];
-  const wasRemoved = states.some(({ isRemoved, step }) => isRemoved && step <= endStep);
-  if (states[0]?.step <= startStep && !wasRemoved) yield "The pet was added before but not found";
+  const wasAdded = states[0]?.step <= startStep;
+  const wasRemoved = operation.kind !== "restore" &&
+    states.some((state) => state.isRemoved && isCurrent(state, startStep, endStep));
+  if (wasAdded && !wasRemoved) yield "The pet was added before but not found";
 }
 
 /** The content that a client has after a response: the body of a 200 or 201, or after a 304 the cached content. */
@@ -228,6 +234,19 @@ function matches({ id, event: { data } }: PetState, operation: ListOperation): b
   return (status ?? data.status) === data.status &&
     (categoryId ?? data.categoryId) === data.categoryId && (ids?.includes(id) ?? true) &&
     data.name.includes(name ?? "");
+}
+
+function removedPageOf(oracle: Oracle, position: number, operation: ListOperation) {
+  const { limit = 20, cursor = Infinity } = operation;
+  const removed = oracle.removedAt(position);
+  const after = removed.filter((state) => state.position < cursor);
+  const shown = after.slice(0, limit);
+  const next = after.length > limit ? shown.at(-1)!.position : undefined;
+  const texts = shown.map(({ petText, event: { time } }) => {
+    const tag = createHash("sha256").update(petText).digest("hex").slice(0, 32);
+    return `${petText.slice(0, -1)},"removedAt":"${time}","etag":"\\"${tag}\\""}`;
+  });
+  return { body: `[${texts.join(",")}]`, next, total: removed.length };
 }
 
 function pageOf(oracle: Oracle, position: number, operation: ListOperation) {

@@ -10,7 +10,14 @@ import {
   type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { drawRemoval, drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
+import {
+  drawRemoval,
+  drawRestore,
+  drawUpdate,
+  noteResponse,
+  PET_STATUSES,
+  type Workload,
+} from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -50,6 +57,8 @@ class Client {
       updateWithKey: 2,
       remove: 1,
       removeWithKey: 0.7,
+      restore: 1,
+      restoreWithKey: 0.7,
       repeat: 1,
       race: 2,
       list: 6,
@@ -64,6 +73,8 @@ class Client {
       updateWithKey: () => this.#writeWithKey(drawUpdate(this.#workload, random), name),
       remove: () => this.#send(drawRemoval(this.#workload, random)),
       removeWithKey: () => this.#writeWithKey(drawRemoval(this.#workload, random), name),
+      restore: () => this.#send(drawRestore(this.#workload, random)),
+      restoreWithKey: () => this.#writeWithKey(drawRestore(this.#workload, random), name),
       // This may be the next day, when the Idempotency-Key has expired and writes again.
       repeat: async () => {
         if (idempotentWrites.length === 0) return;
@@ -77,19 +88,28 @@ class Client {
     await actions[action]();
   }
 
-  /** Changes a pet several times at once, perhaps removes it, and reads meanwhile. */
+  /** Changes a pet several times at once, perhaps removes or restores it, and reads meanwhile. */
   async #race(name: string): Promise<void> {
     const random = this.#random;
     const update = drawUpdate(this.#workload, random);
     const { petId } = update;
     const operations: Operation[] = [update];
     while (operations.length < 8 && random.chance(0.8)) {
-      const kind = random.weighted({ update: 4, remove: 0.5, get: 1, list: 3, create: 1 });
+      const kind = random.weighted({
+        update: 4,
+        remove: 0.5,
+        restore: 0.5,
+        get: 1,
+        list: 3,
+        create: 1,
+      });
       if (kind === "update") operations.push(drawUpdate(this.#workload, random, petId));
       else if (kind === "remove") {
         // Often two at once.
         const removal = drawRemoval(this.#workload, random, petId);
         operations.push(removal, ...(random.chance(0.5) ? [removal] : []));
+      } else if (kind === "restore") {
+        operations.push(drawRestore(this.#workload, random, petId));
       } else if (kind === "get") operations.push({ kind, petId });
       else if (kind === "list") operations.push(this.#drawList());
       else operations.push(this.#drawCreate(`${name}-${operations.length}`));
@@ -122,6 +142,7 @@ class Client {
       const ids = Array.from({ length: 5 }, () => random.integer(1, newestPetId + 2));
       return { ...operation, ids: ids.slice(random.integer(0, 4)) };
     }
+    if (random.chance(0.15)) return this.#drawRemovedList();
     if (random.chance(0.25)) operation.categoryId = random.integer(-2, 2);
     else if (random.chance(0.1)) operation.categoryId = FIRST_TAG + random.integer(0, tags);
     if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5, 100]);
@@ -129,6 +150,16 @@ class Client {
     if (random.chance(0.3)) operation.cursor = random.integer(1, newestPetId + 3);
     if (random.chance(0.2)) operation.order = random.pick(["asc", "desc"]);
     if (random.chance(0.15)) operation.name = String(random.integer(0, 9));
+    return operation;
+  }
+
+  #drawRemovedList(): ListOperation {
+    const random = this.#random;
+    const operation: ListOperation = { kind: "list", removed: true };
+    if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5]);
+    // A position: of two events for each pet.
+    const last = 2 * this.#workload.newestPetId + 3;
+    if (random.chance(0.3)) operation.cursor = random.integer(1, last);
     return operation;
   }
 

@@ -285,7 +285,7 @@ function died(node: Node): Promise<undefined> {
 }
 
 const QUERY_NAMES = ["lastEventId", "limit", "timeout", "cursor"]
-  .concat("type", "status", "categoryId", "order", "ids", "name");
+  .concat("type", "status", "categoryId", "order", "ids", "name", "removed");
 
 function requestOf(operation: Operation, key: KeyInUse): Request {
   return isOfCategory(operation) ? categoryRequestOf(operation, key) : petRequestOf(operation, key);
@@ -338,6 +338,10 @@ function petRequestOf(
   setHeader("content-type", "application/json");
   if (operation.kind !== "create") setHeader("if-match", operation.ifMatch);
   if (operation.kind === "remove") return new Request(url, { method: "DELETE", headers });
+  if (operation.kind === "restore") {
+    url.pathname += "/restore";
+    return new Request(url, { method: "POST", headers });
+  }
   if (operation.kind === "update") {
     setHeader("content-type", "application/merge-patch+json");
     return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });

@@ -17,6 +17,8 @@ interface Reading {
   pauseMs?: number;
 }
 
+const TYPES = ["PetCreated", "PetUpdated", "PetRemoved", "PetRestored"];
+
 type Filter = Pick<EventsOperation, "type" | "status">;
 
 /** Draws the consumers of a seed; many seeds have none. */
@@ -45,7 +47,7 @@ export class Consumer {
     this.#random = random;
     this.#key = workload.keys[0];
     this.#filter = {
-      ...(random.chance(0.3) && { type: random.pick(["PetCreated", "PetUpdated", "PetRemoved"]) }),
+      ...(random.chance(0.3) && { type: random.pick(TYPES) }),
       ...(random.chance(0.4) && { status: random.pick(PET_STATUSES) }),
     };
   }

@@ -30,7 +30,7 @@ export interface CreateOperation {
   idempotencyKey?: string;
 }
 
-/** The parameters of a request that changes or removes a pet. */
+/** The parameters of a request that changes, removes or restores a pet. */
 export interface Target {
   petId: number;
   ifMatch?: string;
@@ -48,6 +48,10 @@ export interface UpdateOperation extends Target {
 
 export interface RemoveOperation extends Target {
   kind: "remove";
+}
+
+export interface RestoreOperation extends Target {
+  kind: "restore";
 }
 
 /** Larger than the categories of all pets that are added. */
@@ -68,6 +72,8 @@ export interface ListOperation {
   order?: "asc" | "desc";
   cursor?: number;
   ids?: number[];
+  /** The list is of removed pets: `cursor` is a position. */
+  removed?: true;
   /** A part of the name: the list is a search. */
   name?: string;
 }
@@ -110,7 +116,11 @@ export interface EventsOperation {
   status?: string;
 }
 
-export type WriteOperation = CreateOperation | UpdateOperation | RemoveOperation;
+export type WriteOperation =
+  | CreateOperation
+  | UpdateOperation
+  | RemoveOperation
+  | RestoreOperation;
 
 export type CategoryOperation = CategoryWrite | CategoryRead;
 
@@ -120,7 +130,7 @@ export type Operation =
 
 /** Whether a request is a write of a pet. */
 export function isPetWrite(operation: Operation): operation is WriteOperation {
-  return ["create", "update", "remove"].includes(operation.kind);
+  return ["create", "update", "remove", "restore"].includes(operation.kind);
 }
 
 export function isCategoryWrite(operation: Operation): operation is CategoryWrite {

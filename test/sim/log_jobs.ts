@@ -104,9 +104,7 @@ export async function refuseForgedExport(
   { cluster: { oracle, violations }, code, keys: [{ keyId }] }: Workload,
 ): Promise<void> {
   const last = oracle.lines.at(-1)!;
-  const removal = oracle.lines.findLast(({ event: { type, actor } }) =>
-    type === "PetRemoved" && actor === keyId
-  );
+  const removal = oracle.removedAt(oracle.lines.length).find(({ event }) => event.actor === keyId);
   if (removal === undefined) return;
   const number = String(last.position + 1);
   const forged = {

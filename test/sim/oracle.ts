@@ -21,7 +21,7 @@ export interface CommittedLine {
   isShared: boolean;
 }
 
-/** A line that says how a pet is from then on, or that it was removed. */
+/** A line that says how a pet is from then on, or that it was removed. A restore follows a removal. */
 export interface PetState extends CommittedLine {
   id: number;
   petText: string;
@@ -104,6 +104,14 @@ export class Oracle {
   stateAt(id: number, position: number): PetState | undefined {
     const last = this.pets[id - 1]?.findLast((state) => state.position <= position);
     return last?.isRemoved ? undefined : last;
+  }
+
+  /** The removals of the pets that are removed at a head, last first. */
+  removedAt(position: number): PetState[] {
+    const last = this.pets.map((states) => states.findLast((state) => state.position <= position));
+    return last.filter((state) => state !== undefined)
+      .filter(({ isRemoved }) => isRemoved)
+      .sort((one, other) => other.position - one.position);
   }
 
   /** The states that a pet had at the heads from one position to another; `undefined` if it was not there. */
@@ -221,7 +229,13 @@ export class Oracle {
     const states = this.pets[id - 1] ?? [];
     const before = states.at(-1);
     const isRemoved = type === "PetRemoved";
-    if (before?.isRemoved) this.#violations.push(`Removed pet ${id} has ${shortened(text)}`);
+    const isRestore = type === "PetRestored";
+    if (before?.isRemoved && !isRestore) {
+      this.#violations.push(`Removed pet ${id} has ${shortened(text)}`);
+    }
+    if (isRestore && !(before?.isRemoved && before.petText === petText)) {
+      this.#violations.push(`${before?.petText} was restored by ${shortened(text)}`);
+    }
     if (isRemoved && petText !== before?.petText) {
       this.#violations.push(`${before?.petText} was removed by ${shortened(text)}`);
     }

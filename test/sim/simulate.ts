@@ -65,7 +65,14 @@ import {
 import { issueApiKey, runOperator } from "./operator.ts";
 import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
-import { drawRemoval, drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
+import {
+  drawRemoval,
+  drawRestore,
+  drawUpdate,
+  noteResponse,
+  runUpdates,
+  type Workload,
+} from "./workload.ts";
 
 export interface SimulationResult {
   seed: number;
@@ -241,6 +248,8 @@ async function expectRecovery(workload: Workload): Promise<void> {
       { kind: "create", name: `last-${slot}`, categoryId: slot },
       drawUpdate(workload, simulation.random),
       drawRemoval(workload, simulation.random),
+      drawRestore(workload, simulation.random),
+      { kind: "list", removed: true },
       { kind: "list", limit: 100 },
       { kind: "list", status: "sold" },
       { kind: "list", categoryId: slot },

@@ -8,6 +8,7 @@ import {
   FIRST_TAG,
   type KeyInUse,
   type RemoveOperation,
+  type RestoreOperation,
   type Target,
   type UpdateOperation,
   type WriteOperation,
@@ -42,6 +43,7 @@ export const PET_STATUSES = ["available", "pending", "sold"];
 export function noteResponse(workload: Workload, { operation, response }: Exchange): void {
   const { status, body, headers } = response!;
   if (operation.kind === "remove" && status === 204) workload.removedPets.add(operation.petId);
+  if (operation.kind === "restore" && status === 200) workload.removedPets.delete(operation.petId);
   if (operation.kind === "list" || status !== 200 && status !== 201) return;
   const { id } = JSON.parse(body);
   workload.newestPetId = Math.max(workload.newestPetId, id);
@@ -69,6 +71,21 @@ export function drawRemoval(
     : drawPetId(workload, random),
 ): RemoveOperation {
   return { kind: "remove", ...drawTarget(workload, random, petId) };
+}
+
+/** Draws a restore, mostly of a pet that clients know as removed. */
+export function drawRestore(
+  workload: Workload,
+  random: Random,
+  petId = drawRemovedPetId(workload, random),
+): RestoreOperation {
+  return { kind: "restore", ...drawTarget(workload, random, petId) };
+}
+
+function drawRemovedPetId(workload: Workload, random: Random): number {
+  const removed = [...workload.removedPets];
+  const isKnown = removed.length > 0 && random.chance(0.8);
+  return isKnown ? random.pick(removed) : drawPetId(workload, random);
 }
 
 /** Draws a change of a pet. It may change nothing. */

@@ -23,7 +23,10 @@ export function isWriteExchange(exchange: Exchange): exchange is WriteExchange {
   return isPetWrite(exchange.operation);
 }
 
-/** Without an Idempotency-Key, an attempt causes one event at most; some request that was not refused caused each. */
+/**
+ * Without an Idempotency-Key, an attempt causes one event at most, and each removal or restore that was acknowledged an
+ * event of its own; some request that was not refused caused each event.
+ */
 export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const attempts = Map.groupBy(writes, ({ operation }) => attemptOf(operation));
   for (const [name, events] of Map.groupBy(oracle.pets.flat(), attemptOfEvent)) {
@@ -36,11 +39,20 @@ export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterabl
       yield `Each request for it was refused, or there was none: ${shortened(event.text)}`;
     }
   }
-  for (const [name = "", requests] of attempts) {
-    const removals = requests.filter(({ operation: { kind, idempotencyKey }, response }) =>
-      kind === "remove" && idempotencyKey === undefined && response?.status === 204
-    );
-    if (removals.length > 1) yield `${name} was acknowledged ${removals.length} times`;
+  const acknowledged = writes.filter(({ operation: { kind, idempotencyKey }, response }) =>
+    ["remove", "restore"].includes(kind) && idempotencyKey === undefined &&
+    [200, 204].includes(response?.status ?? 0)
+  );
+  const same = Map.groupBy(acknowledged, ({ operation }) => {
+    return `${operation.kind} ${(operation as Target).petId}`;
+  });
+  for (const [name, requests] of same) {
+    const [{ operation }] = requests;
+    const states = oracle.pets[(operation as Target).petId - 1] ?? [];
+    const events = states.filter((state) => mayHaveCaused({ operation }, state));
+    if (requests.length > events.length) {
+      yield `${name} was acknowledged ${requests.length} times, but is ${events.length} times in the log`;
+    }
   }
 }
 
@@ -75,7 +87,7 @@ export function* checkWrite(exchange: WriteExchange, oracle: Oracle): Iterable<s
     yield* checkAcknowledged(exchange, oracle);
   } else if (status === 404) yield* checkNotRepeated(exchange, oracle);
   else if (status === 412) yield* checkNotExpected(exchange, operation as Target, oracle);
-  else if (status === 409) yield* checkReused(exchange, oracle);
+  else if (status === 409) yield* checkConflict(exchange, oracle);
 }
 
 /**
@@ -100,7 +112,7 @@ function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<s
   if (own.some(({ before }) => isExpected(before?.petText))) return;
   const wasUnchanged = kind === "update" && isExpected(body) &&
     states.some((state) =>
-      state.petText === body && isCurrent(state, startStep, endStep) &&
+      !state.isRemoved && state.petText === body && isCurrent(state, startStep, endStep) &&
       isPatched(operation.patch, state.event.data)
     );
   if (wasUnchanged) return;
@@ -113,7 +125,7 @@ function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<s
   }
 }
 
-/** A request that is repeated within a day is acknowledged although its pet was removed. */
+/** A request that is repeated within a day is acknowledged although its pet was removed, or restored, since. */
 function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, key, node, startStep, startAt, endAt } = exchange;
   const logged = loggedKey(operation, key);
@@ -126,19 +138,32 @@ function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<st
       !oracle.lostPositions.has(state.position) &&
       time < Date.parse(state.event.time) + DAY_MS
     );
-  if (isRepeated) yield "The Idempotency-Key was used before, but the pet was not found";
+  if (isRepeated) yield "The Idempotency-Key was used before, but the request was refused";
 }
 
 function* checkNotExpected(
-  { startStep, endStep }: Exchange,
+  { operation: { kind }, startStep, endStep }: Exchange,
   { petId, expected }: Target,
   oracle: Oracle,
 ) {
+  const isRemoved = kind === "restore";
   const wasAnother = expected !== undefined &&
     oracle.pets[petId - 1]?.some((state) =>
-      state.petText !== expected && isCurrent(state, startStep, endStep)
+      state.isRemoved === isRemoved && state.petText !== expected &&
+      isCurrent(state, startStep, endStep)
     );
   if (!wasAnother) yield "The pet was always the expected one";
+}
+
+function* checkConflict(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
+  const { operation, response, startStep, endStep } = exchange;
+  const { code } = JSON.parse(response!.body);
+  if (code === "idempotency_key_reused") return yield* checkReused(exchange, oracle);
+  if (code !== "pet_not_removed") return yield "Nothing was erased";
+  yield* checkNotRepeated(exchange, oracle);
+  const states = oracle.pets[(operation as Target).petId - 1] ?? [];
+  const wasThere = states.some((state) => !state.isRemoved && isCurrent(state, startStep, endStep));
+  if (!wasThere) yield "The pet was always removed";
 }
 
 function* checkReused(exchange: WriteExchange, oracle: Oracle) {
@@ -177,21 +202,21 @@ function usesOfOtherBatches({ operation, key }: WriteExchange, oracle: Oracle): 
   );
 }
 
-/** Whether a pet was there in that state at some moment between the ends of two steps. */
+/** Whether a pet was in that state, or removed, at some moment between the ends of two steps. */
 export function isCurrent(state: PetState, startStep: number, endStep: number): boolean {
-  return !state.isRemoved && state.step <= endStep && state.endStep > startStep;
+  return state.step <= endStep && state.endStep > startStep;
 }
 
-/** The name of the attempt that a request belongs to; `undefined` if nothing identifies it. */
+/** The name of the attempt that a request belongs to; `undefined` if nothing identifies it, as the second removal of a pet. */
 function attemptOf(operation: WriteOperation): string | undefined {
   if (operation.kind === "create") return `create ${operation.name}`;
-  if (operation.kind === "remove") return `remove ${operation.petId}`;
+  if (operation.kind !== "update") return undefined;
   return attemptOfTag(operation.patch.categoryId);
 }
 
 function attemptOfEvent({ event: { type, data } }: PetState): string | undefined {
   if (type === "PetCreated") return `create ${data.name}`;
-  if (type === "PetRemoved") return `remove ${data.id}`;
+  if (type !== "PetUpdated") return undefined;
   return "categoryId" in data.previous ? attemptOfTag(data.categoryId) : undefined;
 }
 
@@ -209,6 +234,7 @@ function mayHaveCaused(
       operation.categoryId === data.categoryId && operation.status === data.status;
   }
   if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
+  if (operation.kind === "restore") return type === "PetRestored" && operation.petId === id;
   return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&
     Object.keys(data.previous).every((name) => name in operation.patch);
 }
