@@ -1,4 +1,4 @@
-/** The operation `batchPets`: several additions, changes and removals, each carried out by its own operation. */
+/** The operation `batchPets`: several additions, changes, removals and restores, each carried out by its own operation. */
 
 import { sha256Hex } from "eventstore-less/parts";
 import { z } from "zod";
@@ -35,9 +35,10 @@ import {
   withPart,
 } from "../keys/idempotent_parts.ts";
 import { createPet, type CreatePetDeps } from "./create_pet.ts";
-import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET, PET_PATCH, PETS_TAG } from "./described_pets.ts";
+import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET_PATCH, PETS_TAG, SHOWN_PET } from "./described_pets.ts";
 import { requestOfPart } from "./request_of_part.ts";
 import { removePet } from "./remove_pet.ts";
+import { restorePet } from "./restore_pet.ts";
 import { updatePet } from "./update_pet.ts";
 
 /** Maximum number of operations in a batch. */
@@ -46,10 +47,12 @@ export const BATCH_MAX = 100;
 export type BatchPetsDeps = CreatePetDeps & IdempotentPartsDeps;
 
 /** The operation that carries out each action. */
-const OPERATIONS = { add: createPet, change: updatePet, remove: removePet } satisfies Record<
-  string,
-  WriteOperation<CreatePetDeps>
->;
+const OPERATIONS = {
+  add: createPet,
+  change: updatePet,
+  remove: removePet,
+  restore: restorePet,
+} satisfies Record<string, WriteOperation<CreatePetDeps>>;
 
 type Action = keyof typeof OPERATIONS;
 
@@ -64,7 +67,7 @@ const ENVELOPE = {
   petId: int64("The animal; only an `add` has none").optional(),
   ifMatch: TEXT.describe("`If-Match` of the single request").optional(),
   ifNoneMatch: TEXT.describe("`If-None-Match` of the single request").optional(),
-  expected: Pet.optional(),
+  expected: SHOWN_PET.optional(),
   idempotencyKey: TEXT.describe(
     "An `Idempotency-Key` of its own, which is that of a single request, in place of that of the batch",
   ).optional(),
@@ -85,10 +88,9 @@ const BATCH = z.strictObject({
 
 const DESCRIBED_OPERATION = z.strictObject({
   ...ENVELOPE,
-  expected: (PET.value as z.ZodType).optional(),
   body: (PET_PATCH.value as z.ZodType).optional(),
 }).describe(
-  "An operation. The body of an `add` is that of a NewPet, that of a `change` has the fields to change, and a `remove` has none. " +
+  "An operation. The body of an `add` is that of a NewPet, that of a `change` has the fields to change, and the others have none. " +
     "`expected` is the animal as a list or an event shows it, and means its `ETag` in `ifMatch`",
 );
 
@@ -132,7 +134,7 @@ export const batchPets: WriteOperation<BatchPetsDeps> = {
   method: "POST",
   path: "/pets/batch",
   tag: PETS_TAG,
-  summary: "Add, change and remove several animals",
+  summary: "Add, change, remove and restore several animals",
   description:
     `Carries out up to ${BATCH_MAX} operations as single requests, one after the other, of which each is carried out or refused ` +
     "by itself. The status is 200 even if all are refused. The guide “Several at once” says more.",

@@ -29,15 +29,14 @@ export const STATUS_FILTER = schemaComponent(
 );
 
 /** A pet in responses. Only a list of removed pets has the last two members. */
-export const PET = schemaComponent(
-  "Pet",
-  Pet.extend({
-    removedAt: Instant.optional()
-      .describe("When the animal was removed; only in a list of removed animals"),
-    etag: z.string().regex(ENTITY_TAG_PATTERN).optional()
-      .describe("The `ETag` to restore the animal with; only in a list of removed animals"),
-  }),
-);
+export const SHOWN_PET = Pet.extend({
+  removedAt: Instant.optional()
+    .describe("When the animal was removed; only in a list of removed animals"),
+  etag: z.string().regex(ENTITY_TAG_PATTERN).optional()
+    .describe("The `ETag` to restore the animal with; only in a list of removed animals"),
+});
+
+export const PET = schemaComponent("Pet", SHOWN_PET);
 
 /** NewPet under another name: Go generators name the constructor of Pet `NewPet`. */
 export const PET_INPUT = schemaComponent(

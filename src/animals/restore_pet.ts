@@ -2,7 +2,7 @@ import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { ERRORS_OF_ALL, ERRORS_OF_WRITES } from "../api/described_errors.ts";
 import { HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
-import type { Operation } from "../api/operation.ts";
+import type { WriteOperation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
 import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../api/requests/write_conditions.ts";
@@ -15,7 +15,7 @@ export interface RestorePetDeps extends commands.WritePetDeps {
   bodies: BodyReader;
 }
 
-export const restorePet: Operation<RestorePetDeps> = {
+export const restorePet: WriteOperation<RestorePetDeps> = {
   id: "restorePet",
   method: "POST",
   path: "/pets/{petId}/restore",

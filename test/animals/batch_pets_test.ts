@@ -68,6 +68,7 @@ async function resultOfSingle(client: Client, operation: Operation): Promise<Res
     add: () => client.add(body, headers as HeadersInit),
     change: () => client.change(petId!, body, headers as HeadersInit),
     remove: () => client.remove(petId!, headers as HeadersInit),
+    restore: () => client.restore(petId!, headers as HeadersInit),
   };
   const response = await requests[action]();
   const text = await response.text();
@@ -118,6 +119,10 @@ testEachWay(
       { action: "change", petId: 2, body: {} },
       { action: "remove", petId: 3, ifMatch: tags[2] },
       { action: "remove", petId: 3 },
+      { action: "restore", petId: 3, ifMatch: tags[1].replace(/.."$/, '00"') },
+      { action: "restore", petId: 3, ifMatch: tags[2] },
+      { action: "restore", petId: 3 },
+      { action: "remove", petId: 3 },
       { action: "change", petId: 3, body: { status: "sold" } },
       { action: "remove", petId: 99 },
       { action: "remove", petId: -1 },
@@ -137,7 +142,7 @@ testEachWay(
     assertEquals(await service.listIds(), await twin.listIds());
     assertEquals(
       results.map(({ status }) => status).join(" "),
-      "201 400 400 400 200 412 200 200 400 412 400 204 404 404 404 404 400 201 400",
+      "201 400 400 400 200 412 200 200 400 412 400 204 404 412 200 409 204 404 404 404 400 201 400",
     );
   },
 );

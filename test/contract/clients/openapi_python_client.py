@@ -8,7 +8,7 @@ from animal_store_client import AuthenticatedClient
 from animal_store_client.api.categories import count_animals, list_categories, name_category, remove_category
 from animal_store_client.api.events import list_events, list_pet_events
 from animal_store_client.api.key import get_key
-from animal_store_client.api.pets import batch_pets, create_pet, get_pet, list_pets, remove_pet, update_pet
+from animal_store_client.api.pets import batch_pets, create_pet, get_pet, list_pets, remove_pet, restore_pet, update_pet
 from animal_store_client.models import ApiKey, Batch, BatchOperation, BatchOperationAction, BatchResults, Category, Error, NewCategory, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
 
 base_url, token = sys.argv[1:]
@@ -81,6 +81,11 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
         removed = remove_pet.sync_detailed(pet.id, client=client, idempotency_key="removal")
         assert removed.status_code == 204, removed
     assert list_pets.sync(client=client, ids=[pet.id]) == []
+    [removed, *_] = list_pets.sync(client=client, removed=True)
+    assert removed.id == pet.id and removed.removed_at, removed
+    assert restore_pet.sync(pet.id, client=client, if_match=removed.etag) == changed
+    there = restore_pet.sync(pet.id, client=client)
+    assert isinstance(there, Error) and there.code.value == "pet_not_removed", there
 
     refused = create_pet.sync(client=client, body=NewPet(name="", category_id=1))
     assert isinstance(refused, Error) and refused.code.value == "invalid_body", refused

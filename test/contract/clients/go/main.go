@@ -100,6 +100,15 @@ func main() {
 	}
 	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{CategoryId: &category})
 	expect(err == nil && page.HTTPResponse.Header.Get("X-Total-Count") == "0", err)
+
+	isRemoved := true
+	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Removed: &isRemoved})
+	expect(err == nil && (*page.JSON200)[0].Id == pet.Id && (*page.JSON200)[0].RemovedAt != nil, err)
+	before := *(*page.JSON200)[0].Etag
+	restored, err := client.RestorePetWithResponse(ctx, pet.Id, &pets.RestorePetParams{IfMatch: &before})
+	expect(err == nil && restored.JSON200.Id == pet.Id && restored.JSON200.RemovedAt == nil, err)
+	twice, err := client.RestorePetWithResponse(ctx, pet.Id, nil)
+	expect(err == nil && twice.JSON409.Code == pets.PetNotRemoved, err)
 }
 
 func expect(isTrue bool, found any) {
