@@ -324,9 +324,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a repeated removal is taken for one of another pet": {
       removalRule: ["&& data.id === petId", ""],
     },
-    "a repeated restore is taken for one of another pet": {
-      restoreRule: ["&& data.id === petId", ""],
-    },
     "a restore does not name the removal": { restoreRule: [", predecessor: position", ""] },
     "a pet that is there is restored": { expectRemoved: ["!before.isRemoved", "false"] },
   },
