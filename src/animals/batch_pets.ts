@@ -2,7 +2,7 @@
 
 import { sha256Hex } from "eventstore-less/parts";
 import { z } from "zod";
-import { encodePet, int64, Pet } from "../../events/pet.ts";
+import { encodePet, int64 } from "../../events/pet.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { BASE_PATH, EXAMPLE_BASE } from "../api/base_path.ts";
 import { content, schemaComponent } from "../api/component.ts";
@@ -107,7 +107,7 @@ const RESULT = z.strictObject({
   etag: z.string().optional().describe("The `ETag` of that response"),
   location: z.string().optional().describe("The `Location` of that response"),
   replayed: z.literal(true).optional().describe("Present if it has `Idempotency-Replayed`"),
-  body: z.union([Pet, ERROR.value as z.ZodType]).optional()
+  body: z.union([SHOWN_PET, ERROR.value as z.ZodType]).optional()
     .describe("The body of that response: an animal or an error"),
 }).describe("The outcome of one operation");
 
