@@ -4,8 +4,9 @@ import { animalsFile } from "../../src/window/list/animals_file.ts";
 import { setCategoryNames } from "../../src/window/data/categories.ts";
 import { parseCsv } from "../../src/window/csv/parse_csv.ts";
 import { guessColumns } from "../../src/window/import/columns.ts";
-import { planAdditions, planChanges } from "../../src/window/import/plan.ts";
-import { readTable } from "../../src/window/import/table.ts";
+import { NO_MEANINGS } from "../../src/window/import/meanings.ts";
+import { planAdditions, planChanges, type Reading } from "../../src/window/import/plan.ts";
+import { readTable, type Table } from "../../src/window/import/table.ts";
 import { Random } from "../sim/random.ts";
 
 const rowsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
@@ -50,13 +51,17 @@ Deno.test("animalsFile() has the name of a category, and its id if the name does
   assertEquals(rows.map(([, cell]) => cell), ["Dogs", "8", "9", "10", "-5", " Old ", "4"]);
 });
 
+function readingOf(table: Table): Reading {
+  return { table, columns: guessColumns(table.titles), meanings: NO_MEANINGS };
+}
+
 Deno.test("another name of a category in a file of animalsFile() changes the category of the animal", () => {
   setCategoryNames([{ id: 7n, name: "Dogs" }, { id: 8n, name: "Cats" }]);
   const pets = [{ id: 1, name: "Bo", categoryId: 7n }, { id: 2, name: "Mia", categoryId: 7n }];
   const edited = animalsFile(pets).join("").replace("Bo,Dogs", "Bo,Cats");
   const table = readTable(new TextEncoder().encode(edited));
   const byId = new Map(pets.map((pet) => [pet.id, pet]));
-  const { entries, unchanged } = planChanges(table, guessColumns(table.titles), byId);
+  const { entries, unchanged } = planChanges(readingOf(table), byId);
   assertEquals(entries.map((it) => it.kind === "change" && it.patch), [{ categoryId: 8n }]);
   assertEquals(unchanged, 1);
 });
@@ -72,13 +77,12 @@ Deno.test("An import of animalsFile() changes nothing in the same store, and add
     }
     setCategoryNames([0n, 1n, 2n].map((id) => ({ id, name: textOf() })));
     const table = tableOf([...pets.values()]);
-    const columns = guessColumns(table.titles);
-    assertEquals(planChanges(table, columns, pets), {
+    assertEquals(planChanges(readingOf(table), pets), {
       entries: [],
       leftOut: [],
       unchanged: pets.size,
     });
-    const added = planAdditions(table, columns).entries.map((entry) => {
+    const added = planAdditions(readingOf(table)).entries.map((entry) => {
       assert(entry.kind === "addition");
       return [entry.pet.name, entry.pet.categoryId];
     });

@@ -25,12 +25,12 @@ export interface ZipEntry {
 
 /** Whether a file begins as an archive does. */
 export function isZip(bytes: Uint8Array): boolean {
-  return bytes.length >= LOCAL_LENGTH && viewOf(bytes).getUint32(0, true) === LOCAL_HEADER;
+  return bytes.length >= LOCAL_LENGTH && dataViewOf(bytes).getUint32(0, true) === LOCAL_HEADER;
 }
 
 /** Throws a `RangeError` if the archive is damaged. */
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
-  const view = viewOf(bytes);
+  const view = dataViewOf(bytes);
   const end = endOf(view);
   const count = view.getUint16(end + 10, true);
   const entries: ZipEntry[] = [];
@@ -88,7 +88,7 @@ export async function textOfEntry(
   bytes: Uint8Array<ArrayBuffer>,
   entry: ZipEntry,
 ): Promise<string> {
-  const view = viewOf(bytes);
+  const view = dataViewOf(bytes);
   const { offset, packedSize, size, isDeflated } = entry;
   const nameLength = view.getUint16(offset + 26, true);
   const extraLength = view.getUint16(offset + 28, true);
@@ -107,6 +107,6 @@ export async function textOfEntry(
   return text;
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+function dataViewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -27,7 +27,7 @@ export function ImportPreview(props: PreviewProps): JSX.Element {
     <>
       <ReadingChoice draft={draft} plan={plan} onChange={onChange} onSheet={onSheet} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
-      <Meanings draft={draft} onChange={onChange} />
+      <MeaningsOfFile draft={draft} onChange={onChange} />
       {plan !== undefined && (
         <Effects
           draft={draft}
@@ -95,7 +95,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
 }
 
 /** What the words of the file mean that the store does not know. */
-function Meanings({ draft, onChange }: ChoiceProps): JSX.Element {
+function MeaningsOfFile({ draft, onChange }: ChoiceProps): JSX.Element {
   const { table, columns, meanings } = draft;
   const unknown = useMemo(() => unknownWords(table, columns), [table, columns]);
   return (

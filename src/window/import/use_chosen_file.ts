@@ -6,7 +6,7 @@ import { loadWorkbook } from "../csv/load_workbook.ts";
 import { type Draft, draftOf, draftOfWorkbook, type FileBytes } from "./draft.ts";
 import { FILE_MAX_BYTES } from "./table.ts";
 
-export interface ChosenFile {
+export interface ChosenFileState {
   /** `undefined` until a file is read. */
   draft: Draft | undefined;
   isReading: boolean;
@@ -19,7 +19,7 @@ export interface ChosenFile {
   chooseSheet: (sheet: number) => void;
 }
 
-export function useChosenFile(): ChosenFile {
+export function useChosenFile(): ChosenFileState {
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isReading, setIsReading] = useState(false);
