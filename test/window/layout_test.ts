@@ -254,6 +254,20 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "the links of an animal's page have one line on a small phone, also beside a scroll bar",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia", "Max"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`, { width: 304 });
+    await linkOf(page, "Mia").click();
+    const links = page.getByRole("navigation", { name: "Animals" }).getByRole("link");
+    await expectSoon(() => links.count(), 3);
+    const tops = new Set<number>();
+    for (const link of await links.all()) tops.add((await link.boundingBox()).y);
+    assertEquals(tops.size, 1);
+  },
+);
+
 testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
   for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
