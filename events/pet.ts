@@ -7,6 +7,9 @@ import { z } from "zod";
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
 
+/** Longest `note`, in Unicode code points. */
+export const NOTE_MAX_LENGTH = 2_000;
+
 export const PET_STATUSES = ["available", "pending", "sold"] as const;
 
 /** The release that added a status, for example `{ reserved: "6.1" }`. The statuses of version 1 have none. */
@@ -36,6 +39,11 @@ const FIELDS = {
   name: { schema: text(NAME_MAX_LENGTH, "The animal's name"), isPersonal: true },
   categoryId: { schema: int64("The category that the animal belongs to") },
   status: { schema: PetStatus.optional() },
+  note: {
+    schema: text(NOTE_MAX_LENGTH, "A note for people, which may have several lines").optional(),
+    release: "7.0",
+    isPersonal: true,
+  },
 } satisfies Record<string, PetField>;
 
 type Fields = typeof FIELDS;

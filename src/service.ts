@@ -19,6 +19,7 @@ import { RouteTable } from "./http/routes.ts";
 import type { RequestHandler } from "./runtime/service_request.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
+import { categoryPositionOf } from "./categories/category_counts.ts";
 import { CategoryReader } from "./categories/category_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
@@ -91,7 +92,12 @@ export function createService(options: ServiceOptions): Service {
   const background = new BackgroundWork(runtime);
   const turn = () => background.turn("pages");
   const index = new PetIndexReader({ heads, store, runtime, report, turn });
+  const categories = new CategoryReader({ heads, runtime, store, storeDamage });
   const pets = new PetReader({
+    categoryNames: {
+      asOf: async (head) => (await categories.asOf(head)).byId,
+      changedAt: categoryPositionOf,
+    },
     heads,
     index,
     store,
@@ -100,7 +106,6 @@ export function createService(options: ServiceOptions): Service {
     isRestDue: () => background.isRestDue,
     storeDamage,
   });
-  const categories = new CategoryReader({ heads, runtime, store, storeDamage });
   const feed = new EventFeed(APPLICATION, store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({

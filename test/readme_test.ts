@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
@@ -133,6 +133,25 @@ test("Each function in the life of a request and in the way of a command is wher
   }
   assertEquals(missing, []);
   assert(found > 25);
+});
+
+test("README: what it says to be in a source is there", async () => {
+  const missing: string[] = [];
+  let found = 0;
+  for (const url of readmeUrls()) {
+    const text = await Deno.readTextFile(url);
+    const named = text.matchAll(/`([\w#.]+)(?:\(\))?`\s+(?:\(|in\s+|of\s+)`([\w/.]+\.tsx?)`/g);
+    for (const [, name, path] of named) {
+      const places = [new URL(path, url), new URL(path, ROOT)];
+      const files = places.filter((it) => existsSync(it));
+      const sources = await Promise.all(files.map((it) => Deno.readTextFile(it)));
+      const word = new RegExp(`\\b${name.split(/[.#]/).at(-1)}\\b`);
+      if (sources.some((source) => word.test(source))) found++;
+      else missing.push(`${name} in ${path}, says ${url.pathname}`);
+    }
+  }
+  assertEquals(missing, []);
+  assert(found > 30, String(found));
 });
 
 /** Whether the file exists, and has a heading with the anchor of the address. */

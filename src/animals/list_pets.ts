@@ -1,10 +1,8 @@
-import type { Head } from "eventstore-less";
 import { INT64_MAX } from "eventstore-less/int64";
-import { type BackgroundWork, feedPositionOf, type HeadEntry } from "eventstore-less/parts";
+import type { BackgroundWork, HeadEntry } from "eventstore-less/parts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
-import { compressed } from "../api/compression.ts";
 import { entityTag, entityTagOfHash } from "../api/conditional_read.ts";
 import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import {
@@ -13,16 +11,17 @@ import {
   linkPattern,
   sometimes,
 } from "../api/described_headers.ts";
-import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
+import type { HttpResponse } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX } from "../api/requests/page_limit.ts";
-import { integerSchema, queryOf, queryParameters } from "../api/requests/query.ts";
+import { integerSchema, queryParameters } from "../api/requests/query.ts";
 import type { ApiKey } from "../keys/api_key.ts";
 import { EXAMPLE_PET, PET, PETS_TAG } from "./described_pets.ts";
-import { SCAN_LIMIT, SCAN_MS } from "./name_search.ts";
-import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
+import { isSearch, type Page, type PageQuery, totalOf } from "./page.ts";
 import { PAGE_PARAMETERS, parsePageQuery } from "./page_query.ts";
+import { headersOfPage, pageResponse } from "./page_response.ts";
 import type { PetReader } from "./pet_reader.ts";
+import { MEASURED_AS, SCAN_LIMIT, SCAN_MS } from "./pet_search.ts";
 
 export interface ListPetsDeps {
   background: BackgroundWork;
@@ -38,7 +37,7 @@ const LINK = sometimes(
 
 const TOTAL_COUNT = sometimes(
   "X-Total-Count",
-  "How many animals match the filter, or are removed; absent if a category, or a search by `name`, has several pages",
+  "How many animals match the filter, or are removed; absent if a category, or a search by `name` or `q`, has several pages",
   integerSchema("int64", "0", String(INT64_MAX)),
   1,
 );
@@ -50,7 +49,7 @@ export const listPets: Operation<ListPetsDeps> = {
   tag: PETS_TAG,
   summary: "List animals",
   description:
-    "Lists the animals of the store, newest first, one page at a time. With `name`, a page " +
+    "Lists the animals of the store, newest first, one page at a time. With `name` or `q`, a page " +
     `is the result of a search through at most ${SCAN_LIMIT.toLocaleString("en")} animals, for ` +
     `at most ${SCAN_MS / 1_000} seconds: it may have fewer animals than \`limit\`, or none, ` +
     "although its `Link` header names a next page.",
@@ -76,9 +75,7 @@ function respond(
 ): HttpResponse | Promise<HttpResponse> {
   const { background, pets } = deps;
   const query = parsePageQuery(exchange.request.search);
-  const isSearch = query.name !== undefined;
-  // A search may take seconds. Measured under the same name, it would hide how long lists take.
-  if (isSearch) exchange.measuredAs = "listPetsByName";
+  if (isSearch(query)) exchange.measuredAs = MEASURED_AS;
   const listed = pets.list(query, entry, apiKey.id);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
   // A slow page is work that has turns, so the thread is not kept free for it.
@@ -89,35 +86,17 @@ function respond(
 function showPage(
   page: Page,
   query: PageQuery,
-  { background }: ListPetsDeps,
+  deps: ListPetsDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
-  const { request, baseUrl } = exchange;
-  const head = headOf(page, entry);
-  const cached = page.cachedHeaders;
-  const isValid = cached?.head === head && cached.baseUrl === baseUrl;
-  const headers = isValid ? cached.headers : headersOf(page, query, head, baseUrl);
-  if (!isValid) page.cachedHeaders = { head, baseUrl, headers };
-  const response = { status: 200, body: page.text, headers };
-  return compressed(response, request.headers, () => background.turn("pages"), page);
-}
-
-function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
-  const headers: HttpResponse["headers"] = {
-    ...READ_HEADERS,
-    vary: "accept-encoding",
-    etag: tagOfPage(page, query),
-    "x-feed-position": feedPositionOf(head).id,
-  };
-  const total = totalOf(query, page, head);
-  if (total !== undefined) headers["x-total-count"] = String(total);
-  if (page.next !== undefined) {
-    // Absolute (RFC 8288), because many clients do not resolve it.
-    const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
-    headers.link = `<${next}>; rel="next"`;
-  }
-  return headers;
+  return pageResponse(page, deps, exchange, entry, (head) => {
+    const headers = { ...headersOfPage(page, "/pets", query, head, exchange.baseUrl) };
+    headers.etag = tagOfPage(page, query);
+    const total = totalOf(query, page, head);
+    if (total !== undefined) headers["x-total-count"] = String(total);
+    return headers;
+  });
 }
 
 /** The text of a page without animals. */

@@ -11,8 +11,10 @@ export interface PageQuery {
   limit: number;
   status?: StatusFilter;
   categoryId?: bigint;
-  /** A part of the name, without regard to case. */
+  /** Words of the name, as `word_search.ts` compares them. */
   name?: string;
+  /** Words of the name, the note and the name of the category; without `name`. */
+  q?: string;
   /** `asc` is oldest first; by default, newest first. */
   order?: "asc" | "desc";
   /** Whether the page has the removed pets instead of those that are there, last removed first; without any other filter. */
@@ -26,8 +28,21 @@ export interface PageQuery {
   ids?: readonly number[];
 }
 
+/** The conditions of a page, whatever its length. */
+export type PageCondition = Partial<PageQuery>;
+
+/** The query of a summary of all pets that it finds. */
+export type SummaryQuery = Pick<PageQuery, "categoryId" | "cursor" | "name" | "q">;
+
+/** The part of a query that is a search. */
+export type Searching = { name: string } | { q: string };
+
+export function isSearch<Query extends PageCondition>(query: Query): query is Query & Searching {
+  return query.name !== undefined || query.q !== undefined;
+}
+
 export interface Page {
-  /** A JSON array of Pet; of removed pets, each with `removedAt` and `etag`. */
+  /** A JSON array of Pet; of removed pets, each with `removedAt` and `etag`. Or a summary. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
   next?: number;
@@ -56,7 +71,11 @@ export function pageOf(
   const text = `[${pets.map((pet) => pet.text).join(",")}]`;
   const isWhole = next === undefined && query.cursor === undefined;
   const total = isWhole && !isCountedByHead(query) ? pets.length : undefined;
-  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
+  return { ...pageOfText(text, head, next), total };
+}
+
+export function pageOfText(text: string, head: Head, next?: number): Page {
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head };
 }
 
 /** The head that a page shows: its own head or that of the request, whichever is later. A cached page is valid for both. */
@@ -69,8 +88,8 @@ export function totalOf(query: PageQuery, { total }: Page, head: Head): number |
   return isCountedByHead(query) ? countFor(query, head) : total;
 }
 
-function isCountedByHead({ categoryId, ids, name }: PageQuery): boolean {
-  return categoryId === undefined && ids === undefined && name === undefined;
+function isCountedByHead(query: PageQuery): boolean {
+  return query.categoryId === undefined && query.ids === undefined && !isSearch(query);
 }
 
 /** Number of pets of the status of a query, of all, or of the removed ones, at a head. */
@@ -81,7 +100,7 @@ export function countFor({ removed, status }: PageQuery, head: Head): number {
 
 /** The range of ids in which a page can be if `last` is the id of the newest pet. */
 export function idsOf(
-  { cursor, order }: PageQuery,
+  { cursor, order }: PageCondition,
   last: number,
 ): { oldest: number; newest: number } {
   if (order === "asc") return { oldest: (cursor ?? 0) + 1, newest: last };

@@ -12,15 +12,17 @@ import {
   INTEGER,
   integerSchema,
   oneOf,
+  type Parameter,
+  parameterError,
   type Parameters,
   parseDigits,
   parseQuery,
 } from "../api/requests/query.ts";
-import type { PageQuery } from "./page.ts";
+import { isSearch, type PageQuery, type SummaryQuery } from "./page.ts";
 import { STATUS_FILTER, STATUS_FILTERS } from "./described_pets.ts";
 
-/** Longest part of a name to search for, in Unicode code points. The `Link` header repeats it. */
-export const NAME_PART_MAX = 100;
+/** Longest search, in Unicode code points. The `Link` header repeats it. */
+export const SEARCH_MAX = 100;
 
 /** Maximum number of `ids` in a query. */
 export const IDS_MAX = 100;
@@ -66,17 +68,10 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       return [...new Set(ids)];
     },
   },
-  name: {
-    description:
-      "Lists only animals whose name contains this text, without regard to case and to characters that nobody sees; " +
-      "a page may then be short, or even empty, although the `Link` header names a next one",
-    schema: { type: "string", minLength: 1, maxLength: NAME_PART_MAX },
-    parse(value, refuse) {
-      const hasLength = value.length >= 1 && value.length <= 2 * NAME_PART_MAX &&
-        [...value].length <= NAME_PART_MAX;
-      return hasLength ? value : refuse(`must be 1 to ${NAME_PART_MAX} characters long`);
-    },
-  },
+  name: searched("Lists only animals whose name has each of these words"),
+  q: searched(
+    "Lists only animals whose name, note and name of the category together have each of these words; cannot be used with `name`",
+  ),
   order: oneOf<NonNullable<PageQuery["order"]>>(
     "The order by identifier: `asc` is oldest first; by default `desc`, newest first",
     ["asc", "desc"],
@@ -94,14 +89,46 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
 };
 
 /** The parameters that a list of removed animals does not have. */
-const FILTERS = ["status", "categoryId", "ids", "name", "order"] as const;
+const FILTERS = ["status", "categoryId", "ids", "name", "q", "order"] as const;
 
 export function parsePageQuery(search: string): PageQuery {
   const query = parseQuery(search, PAGE_PARAMETERS);
   const { ids, removed } = query;
   const hasFilter = FILTERS.some((name) => query[name] !== undefined);
   if (removed && hasFilter) throw combinedError("removed", "another filter or an order");
+  expectOneSearch(query);
   if (ids === undefined) return { limit: LIMIT_DEFAULT, ...query };
   if (Object.keys(query).length > 1) throw combinedError("ids", "another parameter");
   return { ids, limit: ids.length };
+}
+
+const { categoryId, cursor, name, q } = PAGE_PARAMETERS;
+
+export const SUMMARY_PARAMETERS: Parameters<SummaryQuery> = { categoryId, cursor, name, q };
+
+export function parseSummaryQuery(search: string): SummaryQuery {
+  const query = parseQuery(search, SUMMARY_PARAMETERS);
+  expectOneSearch(query);
+  if (query.cursor !== undefined && !isSearch(query)) {
+    throw parameterError("cursor", "needs name or q");
+  }
+  return query;
+}
+
+function expectOneSearch({ name, q }: Partial<PageQuery>): void {
+  if (name !== undefined && q !== undefined) throw combinedError("q", "name");
+}
+
+function searched(description: string): Parameter<string> {
+  return {
+    description:
+      `${description}, in any order, without regard to case, accents and characters that nobody sees; ` +
+      "a page may then be short, or even empty, although the `Link` header names a next one",
+    schema: { type: "string", minLength: 1, maxLength: SEARCH_MAX },
+    parse(value, refuse) {
+      const hasLength = value.length >= 1 && value.length <= 2 * SEARCH_MAX &&
+        [...value].length <= SEARCH_MAX;
+      return hasLength ? value : refuse(`must be 1 to ${SEARCH_MAX} characters long`);
+    },
+  };
 }

@@ -19,14 +19,19 @@ export function changePositionOf({ types }: Pick<Head, "types">): number {
   return position;
 }
 
+/** The numbers of pets in the lists that have any. */
+export function petCountsOf({ counts }: Pick<Head, "counts">): Counts {
+  return counts[PETS_COLLECTION] ?? {};
+}
+
 /** Number of pets in a list. */
-export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
-  return counts[PETS_COLLECTION]?.[list] ?? 0;
+export function countOf(head: Pick<Head, "counts">, list: string): number {
+  return petCountsOf(head)[list] ?? 0;
 }
 
 /** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
-export function petCount({ counts }: Pick<Head, "counts">): number {
-  return petsIn(counts[PETS_COLLECTION] ?? {});
+export function petCount(head: Pick<Head, "counts">): number {
+  return petsIn(petCountsOf(head));
 }
 
 /** Number of pets in all lists. */

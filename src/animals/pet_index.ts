@@ -99,6 +99,14 @@ export class PetIndex {
     return found;
   }
 
+  /** Counts the pets of a category by their lists. */
+  countsOf(categoryId: bigint): Record<string, number> {
+    const counts: Record<string, number> = {};
+    const all = { categoryId, oldest: 1, newest: Infinity, limit: Infinity };
+    for (const { list } of this.find(all)) counts[list] = (counts[list] ?? 0) + 1;
+    return counts;
+  }
+
   /** Counts the pets. */
   count(): number {
     return this.#lists.reduce((count, list) => list === 0 ? count : count + 1, 0);

@@ -8,6 +8,7 @@ import { listPetEvents, type ListPetEventsDeps } from "./list_pet_events.ts";
 import { listPets, type ListPetsDeps } from "./list_pets.ts";
 import { removePet } from "./remove_pet.ts";
 import { restorePet } from "./restore_pet.ts";
+import { summarizePets } from "./summarize_pets.ts";
 import { updatePet } from "./update_pet.ts";
 
 export type PetDeps = ListPetsDeps & BatchPetsDeps & ListPetEventsDeps;
@@ -15,6 +16,7 @@ export type PetDeps = ListPetsDeps & BatchPetsDeps & ListPetEventsDeps;
 export const PET_OPERATIONS: readonly Operation<PetDeps>[] = [
   listPets,
   createPet,
+  summarizePets,
   getPet,
   updatePet,
   removePet,

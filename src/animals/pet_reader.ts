@@ -10,16 +10,28 @@ import type { StoreDamagedError } from "eventstore-less/store";
 import type { EventBody } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
-import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
+import { changePositionOf, lastPetIdOf, petCountsOf } from "./pet_counts.ts";
 import { positionIn } from "./pet_content.ts";
 import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
 import { type PetState, stateAfter } from "./pet_state.ts";
 import { readRemovedPets, type RemovedPetsDeps } from "./removed_pets.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
-import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
-import { NameSearch, type NameSearchDeps } from "./name_search.ts";
+import {
+  idsOf,
+  inOrder,
+  isSearch,
+  type Page,
+  type PageCondition,
+  pageOf,
+  pageOfText,
+  type PageQuery,
+  type PetsOfHead,
+  type SummaryQuery,
+} from "./page.ts";
 import { PageReader } from "./page_reader.ts";
+import { type CategoryNames, PetSearch, type PetSearchDeps } from "./pet_search.ts";
+import { summaryText } from "./pet_summary.ts";
 import type { PetIndexReader } from "./pet_index_reader.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
@@ -39,7 +51,7 @@ function newCaches(generation: number, changePosition: number) {
 
 type Caches = ReturnType<typeof newCaches>;
 
-export interface PetReaderDeps extends NameSearchDeps, RemovedPetsDeps {
+export interface PetReaderDeps extends PetSearchDeps, RemovedPetsDeps {
   index: Pick<PetIndexReader, "asOf" | "isFilled">;
   /** The known damage of the store's file. */
   storeDamage: () => StoreDamagedError | undefined;
@@ -58,13 +70,13 @@ interface PetsById {
 export class PetReader {
   #deps: PetReaderDeps;
   #pages: PageReader;
-  #names: NameSearch;
+  #search: PetSearch;
   #caches = newCaches(0, 0);
 
   constructor(deps: PetReaderDeps) {
     this.#deps = deps;
     this.#pages = new PageReader(deps);
-    this.#names = new NameSearch(deps);
+    this.#search = new PetSearch(deps);
   }
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
@@ -124,36 +136,62 @@ export class PetReader {
   }
 
   /** Whether a page takes long: it reads many records or lines, or waits for the index. */
-  isSlow({ name, categoryId, removed }: PageQuery): boolean {
-    const waitsForIndex = categoryId !== undefined && !this.#deps.index.isFilled;
-    return name !== undefined || removed === true || waitsForIndex;
+  isSlow(query: PageCondition): boolean {
+    const waitsForIndex = query.categoryId !== undefined && !this.#deps.index.isFilled;
+    return isSearch(query) || query.removed === true || waitsForIndex;
   }
 
   /**
    * A page of pets, all as of one head. A search counts as one of the API key. Rejects as {@linkcode PageReader.read}
-   * does, and throws as {@linkcode NameSearch.expectPlace} does, or `StoreDamagedError` if the store's file is known to
+   * does, and throws as {@linkcode PetSearch.expectPlace} does, or `StoreDamagedError` if the store's file is known to
    * be damaged, because that can hide records.
    */
   list(query: PageQuery, { head }: HeadEntry, apiKeyId?: string): Page | Promise<Page> {
+    const name = pageName(query, head, this.#deps.categoryNames);
+    return this.#cachedPage({ name, query, head, apiKeyId }, async () => {
+      const read = await this.#readPetsOf(query, head, apiKeyId);
+      return pageOf(read.pets, query, read.head, read.next);
+    });
+  }
+
+  /** A page with the summary of all pets that a query finds, as of one head or later. Throws and rejects as list() does. */
+  summarize(query: SummaryQuery, { head }: HeadEntry, apiKeyId?: string): Page | Promise<Page> {
+    const name = `summary/${pageName(query, head, this.#deps.categoryNames)}`;
+    return this.#cachedPage({ name, query, head, apiKeyId }, async () => {
+      if (isSearch(query)) {
+        const read = await this.#search.summarize(query, head, apiKeyId);
+        return pageOfText(read.summary.text, read.head, read.next);
+      }
+      const { categoryId } = query;
+      if (categoryId === undefined) return pageOfText(summaryText(petCountsOf(head)), head);
+      const index = await this.#deps.index.asOf(head);
+      return pageOfText(summaryText(index.countsOf(categoryId)), head);
+    });
+  }
+
+  /** The page of a name, from the caches or read once for all that ask for it. */
+  #cachedPage(
+    { name, query, head, apiKeyId }: {
+      name: string;
+      query: PageCondition;
+      head: Head;
+      apiKeyId: string | undefined;
+    },
+    read: () => Promise<Page>,
+  ): Page | Promise<Page> {
     const damage = this.#deps.storeDamage();
     if (damage !== undefined) throw damage;
     const { pages, reading } = this.#cachesFor(head);
-    const name = pageName(query, head);
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
     // Thrown before others can share this read: the refusal of one API key must not reach them.
-    if (query.name !== undefined) this.#names.expectPlace(apiKeyId);
-    const page = this.#readPage(query, head, apiKeyId)
+    if (isSearch(query)) this.#search.expectPlace(apiKeyId);
+    const page = read()
       .then((it) => pages.set(name, it))
       .finally(() => reading.delete(name));
     reading.set(name, page);
     return page;
-  }
-
-  async #readPage(query: PageQuery, head: Head, apiKeyId: string | undefined): Promise<Page> {
-    const read = await this.#readPetsOf(query, head, apiKeyId);
-    return pageOf(read.pets, query, read.head, read.next);
   }
 
   async #readPetsOf(
@@ -161,9 +199,9 @@ export class PetReader {
     head: Head,
     apiKeyId: string | undefined,
   ): Promise<PetsOfHead> {
-    const { ids, name, removed } = query;
+    const { ids, removed } = query;
     if (removed) return await readRemovedPets(this.#deps, query, head);
-    if (name !== undefined) return await this.#names.read({ ...query, name }, head, apiKeyId);
+    if (isSearch(query)) return await this.#search.read(query, head, apiKeyId);
     if (ids !== undefined) {
       const read = await this.#readIds(ids, head);
       const pets = read.pets.filter((pet) => pet !== undefined);
@@ -219,13 +257,15 @@ export class PetReader {
   }
 }
 
-/** The name of a page in the caches. An addition outdates only the pages that the newest pets are on. */
-function pageName(query: PageQuery, head: Head): string {
-  const { limit, status, categoryId, order, cursor, ids, name, removed } = query;
+/**
+ * The name of a page in the caches. An addition outdates only the pages that the newest pets are on, and the name of a
+ * category those of searches by `q`.
+ */
+function pageName(query: PageCondition, head: Head, categoryNames: CategoryNames): string {
+  const { limit, status, categoryId, order, cursor, ids, name, q, removed } = query;
   const { newest } = idsOf(query, lastPetIdOf(head));
-  return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${removed}/${newest}/${
-    name ?? ""
-  }`;
+  const search = q === undefined ? `name/${name ?? ""}` : `${categoryNames.changedAt(head)}/${q}`;
+  return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${removed}/${newest}/${search}`;
 }
 
 /** Whether the caches hold the state as of a head. */

@@ -132,7 +132,7 @@ const TABLE = {
   ),
   overloaded: entry(
     503,
-    "Too many requests wait for a commit, or too many clients follow or search for names; nothing was stored",
+    "Too many requests wait for a commit, or too many clients follow or search; nothing was stored",
     RETRY,
   ),
   shutting_down: entry(503, "This instance is shutting down; nothing was stored", RETRY),

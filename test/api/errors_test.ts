@@ -234,14 +234,14 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
 
   "400 invalid_parameter": [
     [
-      'Query parameter "a" is not known: use limit, status, categoryId, cursor, ids, name, order, removed',
+      'Query parameter "a" is not known: use limit, status, categoryId, cursor, ids, name, q, order, removed',
       "GET /v1/pets?a=secret",
       "GET /v1/pets?limit=5&a=1",
     ],
     [
       `Query parameter "${
         "x".repeat(50)
-      }…" is not known: use limit, status, categoryId, cursor, ids, name, order, removed`,
+      }…" is not known: use limit, status, categoryId, cursor, ids, name, q, order, removed`,
       `GET /v1/pets?${"x".repeat(5_000)}=1`,
     ],
     [
@@ -328,6 +328,21 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       'Query parameter "name" must be 1 to 100 characters long',
       "GET /v1/pets?name=",
       `GET /v1/pets?name=${encodeURIComponent("🐈".repeat(101))}`,
+    ],
+    [
+      'Query parameter "q" must be 1 to 100 characters long',
+      "GET /v1/pets?q=",
+      `GET /v1/pets/summary?q=${"a".repeat(101)}`,
+    ],
+    [
+      'Query parameter "q" cannot be used with name',
+      "GET /v1/pets?q=a&name=a",
+      "GET /v1/pets/summary?name=a&q=a",
+    ],
+    [
+      'Query parameter "cursor" needs name or q',
+      "GET /v1/pets/summary?cursor=7",
+      "GET /v1/pets/summary?categoryId=7&cursor=7",
     ],
     [
       'Query parameter "since" must be a time such as 2026-11-20T08:00:00Z',
@@ -503,7 +518,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       "POST /v1/pets {}",
     ],
     [
-      "The body names no field to change: send any of name, categoryId, status",
+      "The body names no field to change: send any of name, categoryId, status, note",
       "PATCH /v1/pets/1 {}",
     ],
   ],

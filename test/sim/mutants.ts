@@ -131,7 +131,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       "#readIds": ["if (!isCurrent(caches, read.head))", "if (false)"],
     },
     "a page names the head of its request": {
-      "#readPage": ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
+      list: ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
     },
   },
   "src/animals/batch_pets.ts": {
@@ -185,9 +185,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       expectCategory: ["isExcluded?.(category.text)", "false"],
     },
   },
-  "src/animals/name_search.ts": {
+  "src/animals/pet_search.ts": {
     "a search leaves out what follows its page": {
-      "#scan": ["next = part.next;", "found.splice(query.limit); next = part.next;"],
+      read: ["return endedAt(", "found.splice(query.limit); return endedAt("],
     },
   },
   "src/animals/pet_index.ts": {
@@ -239,11 +239,13 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
   },
   "src/animals/list_pets.ts": {
-    "a list names the head of its request although the page is later": {
-      showPage: ["headOf(page, entry)", "entry.head"],
-    },
     "a cached page counts the pets of the head at which it was read": {
-      headersOf: ["totalOf(query, page, head)", "totalOf(query, page, page.head)"],
+      showPage: ["totalOf(query, page, head)", "totalOf(query, page, page.head)"],
+    },
+  },
+  "src/animals/page_response.ts": {
+    "a list names the head of its request although the page is later": {
+      pageResponse: ["headOf(page, entry)", "entry.head"],
     },
   },
   "src/http/events.ts": {

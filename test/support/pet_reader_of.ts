@@ -11,6 +11,7 @@ export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): Pe
   const heads = new HeadReader(APPLICATION, store, runtime);
   const turn = () => Promise.resolve();
   return new PetReader({
+    categoryNames: { asOf: () => Promise.resolve(new Map()), changedAt: () => 0 },
     heads,
     index: new PetIndexReader({ heads, store, runtime, report: () => {}, turn }),
     store,

@@ -69,12 +69,15 @@ function fieldOf<Value>(entry: FieldEntry<Value> & Partial<Field<Value>>): Field
   };
 }
 
-/** Maximum of the interface, in Unicode code points. */
+/** Maxima of the interface, in Unicode code points. */
 const ANIMAL_NAME_MAX_LENGTH = 1_000;
+const NOTE_MAX_LENGTH = 2_000;
 /** Longer texts are too large, however many zeros they begin with. */
 const NUMBER_MAX_LENGTH = 100;
 /** Programs that calculate write 7 as `7.0`, or as `7,0` where people write a decimal comma. */
 const WHOLE_NUMBER = /^([+-]?)(\d+)(?:\.0+|,00?)?$/;
+
+const LINE_BREAK = /\r\n?|\n/g;
 
 interface StatusWords {
   label: string;
@@ -227,11 +230,43 @@ const status = fieldOf<PetStatus | undefined>({
   inWords: (value) => statusLabel(value).toLowerCase(),
 });
 
+const note = fieldOf<string | undefined>({
+  name: "note",
+  label: "Note",
+  headings: [
+    ...["notes", "comment", "comments", "remark", "remarks"],
+    ...["notiz", "notizen", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "kommentar"],
+    ...["remarque", "remarques", "commentaire", "commentaires"],
+    ...["nota", "notas", "comentario", "comentarios", "observacion", "observaciones"],
+  ],
+  textOf: (value = "") => value.replaceAll(LINE_BREAK, "\n"),
+  parse(text) {
+    const value = text.replaceAll(LINE_BREAK, "\n").trim();
+    if (isBlank(value)) return sound(undefined);
+    if (!value.isWellFormed()) return faulty("Note has a broken character");
+    if (isLongerThan(value, NOTE_MAX_LENGTH)) {
+      return faulty(`Note has more than ${NOTE_MAX_LENGTH.toLocaleString("en")} characters`);
+    }
+    return sound(value);
+  },
+  sentence: (value) =>
+    value === undefined ? "lost its note" : `got the note “${firstLineOf(value)}”`,
+  // It may be long.
+  inWords: () => undefined,
+});
+
+/** The first line of a note, with a sign that others follow. */
+export function firstLineOf(note: string): string {
+  const [first, ...others] = note.trim().split(LINE_BREAK);
+  return others.length === 0 ? first : `${first} …`;
+}
+
 /** Every field of {@linkcode Pet}: the compiler names one that has no entry. */
 const FIELDS_BY_NAME: { readonly [Name in FieldName]-?: Field<Pet[Name]> } = {
   name,
   categoryId,
   status,
+  note,
 };
 
 /** A field with values of an unknown type. Its methods accept only values that its methods have returned. */

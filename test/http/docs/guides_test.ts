@@ -8,8 +8,8 @@ import {
   SCAN_MS,
   SEARCHES_LIMIT,
   SEARCHES_OF_KEY_LIMIT,
-} from "../../../src/animals/name_search.ts";
-import { IDS_MAX, NAME_PART_MAX } from "../../../src/animals/page_query.ts";
+} from "../../../src/animals/pet_search.ts";
+import { IDS_MAX, SEARCH_MAX } from "../../../src/animals/page_query.ts";
 import { type ErrorCode, ERRORS } from "../../../src/api/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../src/api/requests/idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../../../src/api/requests/page_limit.ts";
@@ -90,7 +90,7 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Operations for several at once", inWords(BATCH_MAX)],
     ["Categories with names", inWords(CATEGORIES_LIMIT)],
     ["Identifiers in `ids`", inWords(IDS_MAX)],
-    ["`name` in a search", `${NAME_PART_MAX} characters`],
+    ["`name` or `q` in a search", `${SEARCH_MAX} characters`],
     [
       "Animals that a page of a search looks at",
       `${inWords(SCAN_LIMIT)}, for at most ${seconds(SCAN_MS)}`,

@@ -101,7 +101,7 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     invalid_body: bodies,
     unsupported_media_type: bodies,
     feed_reset: ["listEvents"],
-    overloaded: [...writes, "listEvents", "listPets"].sort(),
+    overloaded: [...writes, "listEvents", "listPets", "summarizePets"].sort(),
     pet_not_found: ofPets,
     pet_not_removed: ["restorePet"],
     pet_erased: ["restorePet"],

@@ -1,4 +1,4 @@
-/** Searches by a part of the name, as the interface shows them, and as they read the store. */
+/** Searches by words, as the interface shows them, and as they read the store. */
 
 import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -8,7 +8,7 @@ import {
   SCAN_MS,
   SEARCHES_LIMIT,
   SEARCHES_OF_KEY_LIMIT,
-} from "../../src/animals/name_search.ts";
+} from "../../src/animals/pet_search.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
@@ -36,6 +36,7 @@ interface Pet {
   name: string;
   categoryId: number;
   status?: PetStatus;
+  note?: string;
 }
 
 const NAMES = [
@@ -70,7 +71,7 @@ async function walk(client: TestService, path: string): Promise<number[]> {
 }
 
 testEachWay(
-  "a search finds a part of the name without regard to case, newest first, with the other filters",
+  "a search by name finds its words without regard to case and accents, newest first, with the other filters",
   async (service) => {
     await addPets(service);
     const all: Pet[] = await (await service.send("/v1/pets?limit=100")).json();
@@ -79,7 +80,11 @@ testEachWay(
       ["ReX", ["Rex", "T. REX", "rexine"]],
       ["x", ["Rex", "Max", "T. REX", "rexine"]],
       ["ZOË", ["Zoë", "Zoe\u0308 ii"]],
-      ["zoe", []],
+      ["zoe", ["Zoë", "Zoe\u0308 ii"]],
+      ["ii zo", ["Zoe\u0308 ii"]],
+      ["II,ZÖE", ["Zoe\u0308 ii"]],
+      ["rex t.", ["T. REX"]],
+      ["rex max", []],
       ["ＲＥＸ", ["Rex", "T. REX", "rexine"]],
       ["STRASSE", ["Straße"]],
       [". r", ["T. REX"]],
@@ -116,6 +121,154 @@ testEachWay(
   },
 );
 
+/** Adds animals whose words are in different places. Category 7 is named, 8 is not. */
+async function addNoted({ add, nameCategory }: TestService): Promise<void> {
+  await (await nameCategory(7n, "Katzen, groß")).body?.cancel();
+  const pets = [
+    { name: "Bello, der Große", categoryId: 8, note: "Mag Käse\r\nund Zoë's Katze" },
+    { name: "Zoë", categoryId: 7, status: "sold" },
+    { name: "Käthe", categoryId: 7, note: "ab Mai reserviert" },
+    { name: "Max", categoryId: 8 },
+  ];
+  for (const pet of pets) await (await add(pet)).body?.cancel();
+}
+
+testEachWay(
+  "a search by q finds words of the name, the note and the name of the category together",
+  async (service) => {
+    await addNoted(service);
+    const cases: [search: string, ids: number[]][] = [
+      ["zoe", [2, 1]],
+      ["katze", [3, 2, 1]],
+      ["kaese bello", []],
+      ["kase BELLO", [1]],
+      ["und mag", [1]],
+      ["kathe gross", [3]],
+      ["zoe, katzen", [2]],
+      ["mai katzen kathe", [3]],
+      ["käseund", []],
+      ["zoekatzen", []],
+      ["8", []],
+      ["note", []],
+      [" , ", [4, 3, 2, 1]],
+    ];
+    for (const [search, ids] of cases) {
+      const query = `q=${encodeURIComponent(search)}`;
+      assertEquals(await service.listIds(query), ids, search);
+      const older = ids.filter((id) => id < 3);
+      assertEquals(await service.listIds(`${query}&cursor=3`), older, search);
+      assertEquals(
+        await service.listIds(`${query}&categoryId=7`),
+        ids.filter((id) => id === 2 || id === 3),
+      );
+      assertEquals(
+        await service.listIds(`${query}&status=sold`),
+        ids.filter((id) => id === 2),
+        search,
+      );
+      assertEquals(await walk(service, `/v1/pets?${query}&limit=1`), ids, search);
+    }
+    // A search by name knows no notes and no categories.
+    assertEquals(await service.listIds("name=katze"), []);
+    assertEquals(await service.listIds("name=kase"), []);
+  },
+);
+
+Deno.test("a search by q follows the names of categories and the notes, on every instance", async () => {
+  await using service = await openTestService();
+  await addNoted(service);
+  const other = otherInstance(service);
+  const expectFound = async (search: string, ids: number[]) => {
+    for (const instance of [service, other]) {
+      assertEquals(await instance.listIds(`q=${search}`), ids, search);
+    }
+  };
+  await expectFound("katzen", [3, 2]);
+  await expectFound("vögel", []);
+  await (await service.nameCategory(7n, "Vögel")).body?.cancel();
+  await expectFound("katzen", []);
+  await expectFound("vögel", [3, 2]);
+  await (await service.nameCategory(8n, "Katzen")).body?.cancel();
+  await expectFound("katzen", [4, 1]);
+  await (await service.change(4, { note: "kein Vogel, aber Vögel" })).body?.cancel();
+  await expectFound("vogel", [4, 3, 2]);
+  await (await service.change(4, { note: null })).body?.cancel();
+  await expectFound("vogel", [3, 2]);
+  await (await service.send("/v1/categories/7", { method: "DELETE" })).body?.cancel();
+  await expectFound("vogel", []);
+});
+
+/** The numbers that a summary must have. */
+function countsOf(pets: Pet[]) {
+  const all = [...PET_STATUSES, "none"];
+  return Object.fromEntries(all.map((status) => {
+    return [status, pets.filter((pet) => (pet.status ?? "none") === status).length];
+  }));
+}
+
+testEachWay("a summary has the numbers of what a list with its filters finds", async (service) => {
+  await addPets(service);
+  await (await service.remove(36)).body?.cancel();
+  await (await service.change(35, { status: "sold" })).body?.cancel();
+  for (const search of ["", "name=rex", "name=nothing", "q=zoe", "q=undefined"]) {
+    for (const category of ["", "categoryId=8", "categoryId=9"]) {
+      const query = [search, category].filter((it) => it !== "").join("&");
+      const found: Pet[] = await (await service.send(`/v1/pets?limit=100&${query}`)).json();
+      const response = await service.send(`/v1/pets/summary${query === "" ? "" : `?${query}`}`);
+      const { counts } = await response.json();
+      assertEquals(counts, countsOf(found), query);
+      assertEquals(parseInt(response.headers.get("x-feed-position")!), 39);
+      assertEquals(response.headers.get("link"), null);
+    }
+  }
+});
+
+Deno.test("a summary follows each change, and has an ETag", async () => {
+  await using service = await openTestService();
+  await addPets(service);
+  const read = async (query: string) =>
+    (await (await service.send(`/v1/pets/summary${query}`)).json()).counts.sold;
+  const queries = ["", "?name=rex", "?categoryId=7", "?q=rex&categoryId=7"];
+  const expectSold = async (expected: number[]) => {
+    for (const [index, query] of queries.entries()) {
+      assertEquals(await read(query), expected[index], query);
+    }
+  };
+  await expectSold([8, 3, 4, 2]);
+  const rex = { name: "Rex", categoryId: 7, status: "sold" };
+  const { id } = await (await service.add(rex)).json();
+  await expectSold([9, 4, 5, 3]);
+  await (await service.change(id, { categoryId: 8 })).body?.cancel();
+  await expectSold([9, 4, 4, 2]);
+  await (await service.change(id, { name: "Max" })).body?.cancel();
+  await expectSold([9, 3, 4, 2]);
+  await (await service.remove(id)).body?.cancel();
+  await expectSold([8, 3, 4, 2]);
+  const { headers } = await service.send("/v1/pets/summary?name=rex");
+  const etag = headers.get("etag")!;
+  const again = await service.send("/v1/pets/summary?name=rex", {
+    headers: { "if-none-match": etag },
+  });
+  assertEquals(again.status, 304);
+});
+
+Deno.test("a summary of a search that finds nothing names similar names that exist, and no others", async () => {
+  await using service = await openTestService();
+  const names = ["Bello, Zoë's dog", "Bella", "Max", "Rex", "Max", "x".repeat(101)];
+  for (const name of names) await (await service.add({ name, categoryId: 7 })).body?.cancel();
+  const similarTo = async (search: string) => {
+    const response = await service.send(`/v1/pets/summary?q=${encodeURIComponent(search)}`);
+    return (await response.json()).similarNames;
+  };
+  assertEquals(await similarTo("Belo"), ["Bello, Zoë's dog"]);
+  assertEquals(await similarTo("mxa"), ["Max"]);
+  assertEquals(await similarTo("Bella Rex"), ["Bella", "Bello, Zoë's dog", "Rex"]);
+  assertEquals(await similarTo("Bello cat"), ["Bello, Zoë's dog", "Bella"]);
+  assertEquals(await similarTo("Wolfgang"), []);
+  assertEquals(await similarTo("bell"), []);
+  assertEquals(await similarTo("x".repeat(100)), []);
+});
+
 testEachWay(
   "a search has X-Feed-Position, and X-Total-Count if one page has all",
   async (service) => {
@@ -140,13 +293,17 @@ Deno.test("metrics tell searches from lists, because searches may take seconds",
   await using service = await openTestService({
     instrumentation: { ...NO_INSTRUMENTATION, onResponse },
   });
-  for (const query of ["", "?name=rex", "?name=", "?status=none"]) {
+  for (const query of ["", "?name=rex", "?name=", "?status=none", "?q=rex"]) {
     await (await service.send(`/v1/pets${query}`)).body?.cancel();
+  }
+  for (const query of ["", "?q=rex"]) {
+    await (await service.send(`/v1/pets/summary${query}`)).body?.cancel();
   }
   await (await service.send("/v1/pets/1/events")).body?.cancel();
   await (await service.send("/v1/key")).body?.cancel();
   assertEquals(measured, [
-    ...["listPets", "listPetsByName", "listPets", "listPets"],
+    ...["listPets", "listPetsByName", "listPets", "listPets", "listPetsByName"],
+    ...["summarizePets", "listPetsByName"],
     ...["listPetEvents", "getKey"],
   ]);
 });
@@ -313,6 +470,22 @@ Deno.test("a page reads at most 20,000 pets, and leads on although it is short o
   for (const [, read] of pages.slice(0, -1)) assertEquals(read, SCAN_LIMIT);
 });
 
+Deno.test("a summary reads at most 20,000 pets, and the summaries of the rest have the others", async () => {
+  const nameOf = (id: number) => id % 1_000 === 0 ? "Rex" : "Max";
+  const { reader, entry } = manyPets(50_000, nameOf);
+  const found: number[] = [];
+  let cursor: number | undefined;
+  do {
+    const page: { text: string; next?: number } = await reader.summarize(
+      { name: "rex", cursor },
+      entry,
+    );
+    found.push(JSON.parse(page.text).counts.available);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  assertEquals(found, [20, 20, 10]);
+});
+
 Deno.test("a search takes another turn within a read if its turn is over", async () => {
   let pets = 0;
   let turns = 0;
@@ -426,7 +599,7 @@ Deno.test("a key that uses all its places for searches gets 429, and takes none 
   await assertError(await send("/v1/pets?name=rex"), {
     status: 429,
     code: "rate_limited",
-    message: /search for names 25 times at once/,
+    message: /search 25 times at once/,
   });
   const headers = { authorization: `Bearer ${token}` };
   const other = service.sendBare("/v1/pets?name=rex", { headers });
