@@ -18,13 +18,13 @@ function tableOf(pets: readonly Pet[]) {
 Deno.test("animalsFile() has no formula in the name of an animal or of a category, for any separator", () => {
   setCategoryNames([{ id: -50n, name: "Snakes;=1+1;old" }, { id: 51n, name: "Toads\n=1|@a" }]);
   const lines = animalsFile([
-    { id: 1, name: "Bo", categoryId: -50n, status: "sold" },
+    { id: 1, name: "Bo", categoryId: -50n, status: "sold", note: "=1\n-1;@a" },
     { id: 2, name: "=1\t-1", categoryId: 51n },
   ]);
   assertEquals(rowsOf(lines.join("")), [
-    ["Name", "Category", "Status", "Id"],
-    ["Bo", "Snakes;'=1+1;old", "sold", "1"],
-    ["'=1\t'-1", "Toads\n'=1|'@a", "", "2"],
+    ["Name", "Category", "Status", "Note", "Id"],
+    ["Bo", "Snakes;'=1+1;old", "sold", "'=1\n'-1;'@a", "1"],
+    ["'=1\t'-1", "Toads\n'=1|'@a", "", "", "2"],
   ]);
   for (const separator of [";", "\t", "|"]) {
     const cells = rowsOf(`sep=${separator}\n${lines.join("")}`).flat();

@@ -458,8 +458,8 @@ testInBrowser(
     let text = "";
     for await (const chunk of stream) text += chunk;
     const lines = text.replace("\ufeff", "").split("\r\n");
-    assertEquals(lines[0], "Name,Category,Status,Id");
-    assertEquals(lines.slice(1, -1).map((it) => it.replace(/,,\d+$/, "")).toSorted(), [
+    assertEquals(lines[0], "Name,Category,Status,Note,Id");
+    assertEquals(lines.slice(1, -1).map((it) => it.replace(/,,,\d+$/, "")).toSorted(), [
       "Kiki,9",
       "Mia,Cats",
       "Nemo,Fish",

@@ -47,6 +47,7 @@ const EVENTS_PER_PAGE = 100;
 const KEY_ID_LENGTH = 6;
 
 const IN_HEADING: readonly string[] = ["name", "status"];
+const BESIDE_HEADING = FIELDS.filter(({ name }) => !IN_HEADING.includes(name));
 const BETWEEN_FIELDS = " · ";
 
 /** The name of the animal whose page is shown, for the title of the tab. */
@@ -168,7 +169,7 @@ function Details({ pet, history: { events, nextPage } }: DetailsProps): JSX.Elem
   return (
     <dl class="details">
       <Detail label="Id">{pet.id}</Detail>
-      {FIELDS.filter(({ name }) => !IN_HEADING.includes(name)).map((field) => (
+      {BESIDE_HEADING.filter((field) => hasValue(field, pet)).map((field) => (
         <Detail key={field.name} label={field.label}>
           <Value field={field} pet={pet} />
         </Detail>
@@ -189,9 +190,13 @@ function Details({ pet, history: { events, nextPage } }: DetailsProps): JSX.Elem
   );
 }
 
+function hasValue({ name }: AnyField, pet: Pet): boolean {
+  return pet[name] !== undefined;
+}
+
 /** A category leads to its animals. */
 function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
-  const shown = viewOf(field).show(pet[field.name]);
+  const shown = viewOf(field).showWhole(pet[field.name]);
   if (field.name !== "categoryId") return <>{shown}</>;
   const filter = {
     ...NO_FILTER,
@@ -295,9 +300,9 @@ function EventDetails({ event }: { event: PetEvent }): JSX.Element {
     return (
       <p>
         <Name of={data.name} />
-        {FIELDS_BESIDE_NAME.map((field) => (
-          <span key={field.name}>{BETWEEN_FIELDS}{viewOf(field).show(data[field.name])}</span>
-        ))}
+        {FIELDS_BESIDE_NAME.map((field) => viewOf(field).show(data[field.name]))
+          .filter((shown) => shown !== "" && shown !== undefined)
+          .map((shown) => <>{BETWEEN_FIELDS}{shown}</>)}
       </p>
     );
   }
@@ -307,8 +312,8 @@ function EventDetails({ event }: { event: PetEvent }): JSX.Element {
         <div key={field.name}>
           <dt>{field.label}</dt>
           <dd>
-            <del>{viewOf(field).show(before)}</del>
-            <ins>{viewOf(field).show(after)}</ins>
+            <del>{viewOf(field).showWhole(before)}</del>
+            <ins>{viewOf(field).showWhole(after)}</ins>
           </dd>
         </div>
       ))}

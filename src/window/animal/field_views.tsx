@@ -9,17 +9,22 @@ import {
   type AnyField,
   type FieldName,
   FIELDS,
+  firstLineOf,
   type LabelledText,
   statusLabel,
+  withPlainBreaks,
 } from "../data/fields.ts";
 import type { ControlProps } from "../parts/control_props.ts";
 import { Name } from "../parts/name.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
+import { TextArea } from "../parts/text_area.tsx";
 import { TextInput } from "../parts/text_input.tsx";
 
 interface FieldView<Value> {
-  /** The value in the list, in the preview of an import and in the history. */
+  /** The value in the list, in the preview of an import and in a description; only the first line of a long one. */
   show(value: Value | undefined): ComponentChildren;
+  /** The whole value, on the page of the animal. */
+  showWhole(value: Value | undefined): ComponentChildren;
   Control(props: ControlProps): JSX.Element;
   /** The event when the animal got the value, after its name: for example "was sold". */
   sentence(value: Value | undefined): ComponentChildren;
@@ -52,6 +57,20 @@ const OWN_VIEWS: { readonly [Name in FieldName]?: Partial<FieldView<Pet[Name]>> 
   status: {
     show: (value) => <StatusPill status={value} />,
   },
+  note: {
+    show: (value) => value && <bdi translate={false}>{firstLineOf(value)}</bdi>,
+    showWhole: (value) =>
+      value && <bdi class="lines" translate={false}>{withPlainBreaks(value)}</bdi>,
+    Control: TextArea,
+    sentence(value) {
+      if (value === undefined) return "lost its note";
+      return (
+        <>
+          got the note “<bdi translate={false}>{firstLineOf(value)}</bdi>”
+        </>
+      );
+    },
+  },
 };
 
 const VIEWS: ReadonlyMap<FieldName, FieldView<unknown>> = new Map(
@@ -71,7 +90,8 @@ function withDefaults({ name, textOf, sentence, choices }: AnyField): FieldView<
     : (props: ControlProps) => <Select {...props} choices={drawn} />;
   // An element with nothing in it would have the place of a value.
   const show = (value: unknown) => textOf(value) && <bdi translate={false}>{textOf(value)}</bdi>;
-  return { show, Control, sentence, ...own };
+  const views = { show, Control, sentence, ...own };
+  return { showWhole: views.show, ...views };
 }
 
 /** A choice with the dot that has the colour of its text. */

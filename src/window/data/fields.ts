@@ -22,6 +22,8 @@ export interface Field<Value> extends FieldEntry<Value> {
   readonly isReadOnly: boolean;
   /** Whether it is an integer of 64 bits: a `bigint`. */
   readonly isNumber: boolean;
+  /** Whether it may be long and have lines: a list shows its first one, if there is room for columns. */
+  readonly isLong: boolean;
   /** Further titles of CSV columns with the field, besides its name and label: small letters without accents. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
@@ -59,6 +61,7 @@ function fieldOf<Value>(entry: FieldEntry<Value> & Partial<Field<Value>>): Field
     isRequired: false,
     isReadOnly: false,
     isNumber: false,
+    isLong: false,
     headings: [],
     choices: undefined,
     cellOf: (value) => typeof value === "bigint" ? value : textOf(value),
@@ -76,6 +79,9 @@ const NOTE_MAX_LENGTH = 2_000;
 const NUMBER_MAX_LENGTH = 100;
 /** Programs that calculate write 7 as `7.0`, or as `7,0` where people write a decimal comma. */
 const WHOLE_NUMBER = /^([+-]?)(\d+)(?:\.0+|,00?)?$/;
+
+/** Longest first line of a note in a list or a sentence, in Unicode code points. */
+const LONGEST_LINE = 100;
 
 const LINE_BREAK = /\r\n?|\n/g;
 
@@ -233,15 +239,16 @@ const status = fieldOf<PetStatus | undefined>({
 const note = fieldOf<string | undefined>({
   name: "note",
   label: "Note",
+  isLong: true,
   headings: [
     ...["notes", "comment", "comments", "remark", "remarks"],
     ...["notiz", "notizen", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "kommentar"],
     ...["remarque", "remarques", "commentaire", "commentaires"],
     ...["nota", "notas", "comentario", "comentarios", "observacion", "observaciones"],
   ],
-  textOf: (value = "") => value.replaceAll(LINE_BREAK, "\n"),
+  textOf: (value = "") => withPlainBreaks(value),
   parse(text) {
-    const value = text.replaceAll(LINE_BREAK, "\n").trim();
+    const value = withPlainBreaks(text).trim();
     if (isBlank(value)) return sound(undefined);
     if (!value.isWellFormed()) return faulty("Note has a broken character");
     if (isLongerThan(value, NOTE_MAX_LENGTH)) {
@@ -251,14 +258,20 @@ const note = fieldOf<string | undefined>({
   },
   sentence: (value) =>
     value === undefined ? "lost its note" : `got the note “${firstLineOf(value)}”`,
-  // It may be long.
-  inWords: () => undefined,
+  inWords: (value) => value === undefined ? undefined : `note “${firstLineOf(value)}”`,
 });
 
-/** The first line of a note, with a sign that others follow. */
+/** The text with the line breaks that a control of a browser has. */
+export function withPlainBreaks(text: string): string {
+  return text.replaceAll(LINE_BREAK, "\n");
+}
+
+/** The first line of a note, or its beginning, with a sign that more follows. */
 export function firstLineOf(note: string): string {
   const [first, ...others] = note.trim().split(LINE_BREAK);
-  return others.length === 0 ? first : `${first} …`;
+  const shown = [...first].slice(0, LONGEST_LINE).join("");
+  const isWhole = others.length === 0 && shown.length === first.length;
+  return isWhole ? shown : `${shown} …`;
 }
 
 /** Every field of {@linkcode Pet}: the compiler names one that has no entry. */

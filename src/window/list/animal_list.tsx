@@ -75,7 +75,10 @@ export function AnimalList(): JSX.Element {
       aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
-      style={{ "--fields": FIELDS_BESIDE_NAME.length }}
+      style={{
+        "--fields": FIELDS_BESIDE_NAME.length,
+        "--short-fields": FIELDS_BESIDE_NAME.filter(({ isLong }) => !isLong).length,
+      }}
     >
       <PaperList />
       {rowIds.value.length > 0 && <Grid />}

@@ -92,6 +92,7 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
       role="gridcell"
       data-field={field.name}
       data-label={field.label}
+      class={field.isLong ? "wide" : ""}
     >
       {isPicker ? <StatusPicker pet={pet} patch={patch} isInGrid /> : viewOf(field).show(value)}
     </span>

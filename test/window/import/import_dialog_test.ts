@@ -730,8 +730,8 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     await row(page, "Pet 104").waitFor();
     const text = await exportOf(page);
-    assertEquals(text.match(/^\ufeffName,Category,Status,Id\r\n/)?.length, 1);
-    assert(text.includes("\n'=1+1,7,sold,1\r\n"));
+    assertEquals(text.match(/^\ufeffName,Category,Status,Note,Id\r\n/)?.length, 1);
+    assert(text.includes("\n'=1+1,7,sold,,1\r\n"));
     await page.getByText("105 animals were exported").waitFor();
     await choose(page, text);
     await dialog.getByText("Nothing to import, 105 animals up to date already").waitFor();
