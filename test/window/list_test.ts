@@ -68,10 +68,10 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`, { width: 320 });
     await row(page, "Rex").waitFor();
     await tab(page, "Sold 1").waitFor();
-    const words = page.getByRole("status").filter({ hasText: "This is still the previous list" });
+    const words = page.getByRole("status").filter({ hasText: "Still the previous list" });
     network.fetch = failing(503);
     await page.getByLabel("Search by name or id").fill("Rex");
-    await words.getByText("The new one comes when the service answers").waitFor();
+    await words.getByText("Yours comes when the service answers").waitFor();
     await row(page, "Mia").waitFor();
     network.fetch = service.fetch;
     await page.getByRole("status").getByText("1 animal", { exact: true }).waitFor();

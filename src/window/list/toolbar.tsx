@@ -58,9 +58,9 @@ export function Toolbar(): JSX.Element | null {
 /** How many animals a search finds, or why the list is still the previous one. */
 function Results(): JSX.Element | null {
   const isPrevious = isStale.value && rowIds.value.length > 0;
-  if (isPrevious && !isLoading.value) return <Previous why="The new one could not be loaded." />;
+  if (isPrevious && !isLoading.value) return <Previous why="Yours could not be loaded." />;
   if (isPrevious && connectionProblem.value) {
-    return <Previous why="The new one comes when the service answers." />;
+    return <Previous why="Yours comes when the service answers." />;
   }
   // The tab has the number of its animals.
   if (!isSearch(wanted.value)) return null;
@@ -80,7 +80,7 @@ function Results(): JSX.Element | null {
 function Previous({ why }: { why: string }): JSX.Element {
   return (
     <p class="results previous">
-      <span role="status">This is still the previous list. {why}</span>
+      <span role="status">Still the previous list. {why}</span>
       {!isLoading.value && (
         <button type="button" class="link" onClick={() => showList({})}>Try again</button>
       )}
