@@ -155,6 +155,19 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   });
 }
 
+/** Takes back what an import did. `kept` are the animals that stay as they are, and the reasons. */
+export async function undoImport(
+  writes: readonly Write[],
+  kept: readonly Failure[],
+): Promise<Outcomes> {
+  const outcomes = await writeEach(writes, "Undoing");
+  report({ ...outcomes, failures: [...kept, ...outcomes.failures] }, {
+    verb: "set back",
+    words: (count) => `Undone: the import of ${animals(count)}`,
+  });
+  return outcomes;
+}
+
 /** The undo of writes to one or several animals, as long as one of these can be undone. */
 export function undoing(done: readonly Written[]): Undo {
   return {

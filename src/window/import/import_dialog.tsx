@@ -20,7 +20,9 @@ import { FileChoice } from "./file_choice.tsx";
 import { ImportPreview, ImportSummary } from "./import_preview.tsx";
 import { type ImportProgress, startImport } from "./import_progress.ts";
 import { ImportReport } from "./import_report.tsx";
-import { idsIn, type Plan, planAgain } from "./plan.ts";
+import { knownAdditions, openLines, withKnown } from "./past_import.ts";
+import { PastImports, pastImports, refreshPastImports, UndoImportButton } from "./past_imports.tsx";
+import { type Entry, idsIn, type Plan, planAgain } from "./plan.ts";
 import { readPets } from "./read_pets.ts";
 import { useChosenFile } from "./use_chosen_file.ts";
 
@@ -43,7 +45,7 @@ function ImportDialog({ close }: { close: () => void }): JSX.Element {
     const number = (begun?.number ?? 0) + 1;
     // The new animals may push the selected ones out of sight.
     clearSelection();
-    setBegun({ number, draft, plan, progress: startImport(plan.entries) });
+    setBegun({ number, draft, plan, progress: startImport(draft.fileName, plan.entries) });
   };
   if (begun === undefined) return <ChosenFile begin={begin} close={close} />;
   // Each import opens a dialog of its own, so that the focus is on its first button.
@@ -60,11 +62,14 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const { draft, isReading, fault, setFault, take, choose, chooseSheet } = useChosenFile();
   const [isAdding, setIsAdding] = useState(false);
   const { pets, fault: faultOfPets } = useAnimals(draft);
-  const plan = useMemo(
+  const read = useMemo(
     () => draft && planOf(draft, pets),
     // The file may have names of categories.
     [draft, pets, namedCategories.value],
   );
+  const known = useMemo(() => knownAdditions(pastImports.value), [pastImports.value]);
+  const plan = useMemo(() => read && withKnown(read, known), [read, known]);
+  useEffect(() => void refreshPastImports(), []);
 
   const showRefusal = (error: unknown) => setFault((error as Error).message);
   const addCategories = async (names: readonly string[]) => {
@@ -78,6 +83,8 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     setIsAdding(false);
     restoreFocus();
   };
+  const addAgain = (present: readonly Entry[]) =>
+    begin(draft!, planAgain(present, newIdempotencyKey()));
   const hasWork = !isReading && plan !== undefined && plan.entries.length > 0;
   return (
     <Dialog
@@ -96,15 +103,23 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
           <Summary isReading={isReading} draft={draft} plan={plan} />
           <FileChoice hasFile={draft !== undefined} onFile={choose} />
         </div>
-        {draft === undefined ? <ExampleLink /> : (
-          <ImportPreview
-            draft={draft}
-            plan={plan}
-            onChange={take}
-            onSheet={chooseSheet}
-            onAddCategories={addCategories}
-          />
-        )}
+        {draft === undefined
+          ? (
+            <>
+              <ExampleLink />
+              <PastImports onUndo={close} />
+            </>
+          )
+          : (
+            <ImportPreview
+              draft={draft}
+              plan={plan}
+              onChange={take}
+              onSheet={chooseSheet}
+              onAddCategories={addCategories}
+              onAddAgain={() => addAgain(plan!.present)}
+            />
+          )}
       </div>
     </Dialog>
   );
@@ -141,6 +156,7 @@ function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): J
   const { draft, plan, progress } = begun;
   const state = progress.state.value;
   const isRunning = state.end === undefined;
+  const past = pastImports.value.find(({ id }) => id === progress.id);
   useUnsaved(isRunning);
   return (
     <Dialog
@@ -154,8 +170,14 @@ function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): J
         draft={draft}
         plan={plan}
         state={state}
-        onAddAgain={() => begin(draft, planAgain(state.present, newIdempotencyKey()))}
+        onAddAgain={(present) => begin(draft, planAgain(present, newIdempotencyKey()))}
       />
+      {past !== undefined && openLines(past).length > 0 && (
+        <div class="import-head">
+          <p class="soft">You can undo this import for a day.</p>
+          <UndoImportButton of={past} onUndo={close} />
+        </div>
+      )}
     </Dialog>
   );
 }

@@ -13,16 +13,19 @@ import { unknownWords } from "./meanings.ts";
 import { MeaningsChoice } from "./meanings_choice.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
 import { previewSample, sampleWords } from "./preview_sample.ts";
+import { PresentLines } from "./present_lines.tsx";
 import { ReadingChoice, type ReadingChoiceProps } from "./reading_choice.tsx";
 import { countLines, linesOf } from "./row_lines.ts";
 import { SampleTable } from "./sample_table.tsx";
 
 interface PreviewProps extends ReadingChoiceProps {
+  /** Adds the animals again that are there already. */
+  onAddAgain: () => void;
   onAddCategories: (names: readonly string[]) => void;
 }
 
 export function ImportPreview(props: PreviewProps): JSX.Element {
-  const { draft, plan, onChange, onSheet, onAddCategories } = props;
+  const { draft, plan, onChange, onSheet, onAddCategories, onAddAgain } = props;
   return (
     <>
       <ReadingChoice draft={draft} plan={plan} onChange={onChange} onSheet={onSheet} />
@@ -33,6 +36,7 @@ export function ImportPreview(props: PreviewProps): JSX.Element {
           draft={draft}
           plan={plan}
           onAddCategories={onAddCategories}
+          onAddAgain={onAddAgain}
         />
       )}
     </>
@@ -57,13 +61,14 @@ function whyNot({ isOfChanges, columns }: Draft): string {
   return `Choose the column of ${missingColumns(columns).join(" and ")}`;
 }
 
-function partsOf({ entries, leftOut, unchanged }: Plan): string[] {
+function partsOf({ entries, leftOut, present, unchanged }: Plan): string[] {
   const changed = entries.filter(({ kind }) => kind === "change").length;
   const added = entries.length - changed;
   const parts = [
     entries.length === 0 && "Nothing to import",
     added > 0 && `${animals(added)} to add`,
     changed > 0 && `${animals(changed)} to change`,
+    present.length > 0 && `${animals(present.length)} here already`,
     unchanged > 0 && `${animals(unchanged)} up to date already`,
     leftOut.length > 0 && `${lines(countLines(leftOut))} left out`,
   ];
@@ -112,13 +117,14 @@ function MeaningsOfFile({ draft, onChange }: ChoiceProps): JSX.Element {
   );
 }
 
-type EffectsProps = Pick<PreviewProps, "draft" | "onAddCategories"> & { plan: Plan };
+type EffectsProps = Pick<PreviewProps, "draft" | "onAddCategories" | "onAddAgain"> & { plan: Plan };
 
-function Effects({ draft, plan, onAddCategories }: EffectsProps): JSX.Element {
-  const { entries, leftOut } = plan;
+function Effects({ draft, plan, onAddCategories, onAddAgain }: EffectsProps): JSX.Element {
+  const { entries, leftOut, present } = plan;
   return (
     <>
       <UnusedColumns draft={draft} />
+      <PresentLines present={present} onAddAgain={onAddAgain} />
       <LeftOutLines
         draft={draft}
         title={`${linesAre(countLines(leftOut))} left out`}

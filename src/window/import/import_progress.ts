@@ -1,8 +1,10 @@
 /** A running import: its progress, and the outcomes of its lines. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Pet } from "../../../events/pet.ts";
 import { Collector } from "../parts/collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
+import { recordImport } from "./record_import.ts";
 import { type LineOutcome, runImport } from "./run_import.ts";
 
 export interface ImportState {
@@ -16,24 +18,29 @@ export interface ImportState {
 }
 
 export interface ImportProgress {
+  /** The id of the import, by which the browser remembers it. */
+  id: string;
   state: ReadonlySignal<ImportState>;
   /** Whether the import waits for the lines in flight, and sends no others. */
   isStopping: ReadonlySignal<boolean>;
   stop: () => void;
 }
 
-export function startImport(entries: readonly Entry[]): ImportProgress {
+export function startImport(fileName: string, entries: readonly Entry[]): ImportProgress {
+  const record = recordImport(fileName, entries);
   const stop = new AbortController();
   const tally = new Tally();
   const state = signal(tally.state());
   const isStopping = signal(false);
   const known = new Collector<EndedLine>((some) => {
     for (const { entry, outcome } of some) tally.note(entry, outcome);
+    record.note(some.flatMap(importedBy));
     state.value = tally.state();
   });
   const note = (entry: Entry, outcome: LineOutcome) => known.add([{ entry, outcome }]);
   const run = runImport(entries, note, stop.signal);
-  const finish = (end: ImportState["end"]) => {
+  const finish = async (end: ImportState["end"]) => {
+    await record.finish();
     isStopping.value = false;
     state.value = tally.state(end);
   };
@@ -42,6 +49,7 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
     (error) => finish({ kind: "failed", fault: error.message }),
   );
   return {
+    id: record.id,
     state,
     isStopping,
     stop() {
@@ -60,6 +68,12 @@ interface EndedLine {
 /** Number of lines whose outcome is known. */
 export function countOf({ added, changed, present, failed }: ImportState): number {
   return added + changed + present.length + failed.length;
+}
+
+/** The animal of a line that was imported. */
+function importedBy({ entry, outcome }: EndedLine): { entry: Entry; pet: Pet }[] {
+  const isImported = outcome.kind === "added" || outcome.kind === "changed";
+  return isImported ? [{ entry, pet: outcome.pet }] : [];
 }
 
 class Tally {

@@ -5,8 +5,8 @@ import { animals, animalsAre, animalsWere, linesWere } from "../parts/count_word
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
-import { LineGroup } from "./line_group.tsx";
-import type { Plan } from "./plan.ts";
+import type { Entry, Plan } from "./plan.ts";
+import { PresentLines } from "./present_lines.tsx";
 import { countLines } from "./row_lines.ts";
 
 const CONTINUE = "To continue, import the same file again within a day";
@@ -16,18 +16,19 @@ interface ReportProps {
   plan: Plan;
   state: ImportState;
   /** Adds the animals again that were here already. */
-  onAddAgain: () => void;
+  onAddAgain: (present: readonly Entry[]) => void;
 }
 
 export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): JSX.Element {
   const { length } = plan.entries;
-  const { failed, present, end } = state;
+  const { failed, end } = state;
+  const present = [...plan.present, ...state.present];
   const done = countOf(state);
   const missing = end === undefined ? failed : [...plan.leftOut, ...failed];
   const inOrder = missing.toSorted((a, b) => a.row.line - b.row.line);
   const [first, ...others] = end === undefined
     ? [`${done.toLocaleString("en")} of ${animals(length)}`]
-    : sentencesOf(state, length);
+    : sentencesOf(state, present.length, length);
   return (
     <>
       {end === undefined && <progress aria-label="Import" max={length} value={done}></progress>}
@@ -35,10 +36,11 @@ export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): J
         <b>{first}</b> {others.join(" ")}
       </p>
       {end?.kind === "failed" && <p class="fault" role="alert">{end.fault}</p>}
-      {end !== undefined && present.length > 0 && (
-        <LineGroup words="Added by an earlier import in the last 24 hours" group={present}>
-          <button type="button" onClick={onAddAgain}>Add {animals(present.length)} again</button>
-        </LineGroup>
+      {end !== undefined && (
+        <PresentLines
+          present={present}
+          onAddAgain={() => onAddAgain(present)}
+        />
       )}
       <LeftOutLines
         draft={draft}
@@ -49,13 +51,13 @@ export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): J
   );
 }
 
-function sentencesOf(state: ImportState, length: number): string[] {
-  const { added, changed, present, end } = state;
+function sentencesOf(state: ImportState, present: number, length: number): string[] {
+  const { added, changed, end } = state;
   const rest = length - countOf(state);
   const sentences = [
     (added > 0 || changed === 0) && `${animalsWere(added)} added.`,
     changed > 0 && `${animalsWere(changed)} changed.`,
-    present.length > 0 && `${animalsWere(present.length)} here already.`,
+    present > 0 && `${animalsWere(present)} here already.`,
     end?.kind !== "done" &&
     `The import was stopped: ${animalsAre(rest)} not imported. ${CONTINUE}.`,
   ];

@@ -61,6 +61,8 @@ export interface Reading {
 export interface Plan {
   entries: Entry[];
   leftOut: LeftOut[];
+  /** Rows whose animals are there already, because an earlier import has added them. */
+  present: Addition[];
   /** Number of rows whose animal already is as they say. */
   unchanged: number;
 }
@@ -99,6 +101,7 @@ export function planAgain(entries: readonly Entry[], again: string): Plan {
   return {
     entries: additions.map((it) => ({ ...it, again })),
     leftOut: [],
+    present: [],
     unchanged: 0,
   };
 }
@@ -123,7 +126,7 @@ export function idsIn(table: Table, columns: Columns): number[] {
 }
 
 function planRows({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
-  const plan: Plan = { entries: [], leftOut: [], unchanged: 0 };
+  const plan: Plan = { entries: [], leftOut: [], present: [], unchanged: 0 };
   for (const row of rows) {
     const fault = faultOfRow(row, titles.length);
     const step: Step = fault === undefined ? stepOf(row) : faulty(row, fault);

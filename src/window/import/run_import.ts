@@ -1,5 +1,6 @@
 /** Carries out a plan, several lines at a time. */
 
+import type { Pet } from "../../../events/pet.ts";
 import { ResponseError, write } from "../data/api.ts";
 import { changeOf } from "../data/write_animal.ts";
 import { type Entry, idempotencyKeyOf } from "./plan.ts";
@@ -22,7 +23,8 @@ const CHANGED =
 
 /** The outcome of a line. An animal is `present` if an earlier import has added it. */
 export type LineOutcome =
-  | { kind: "added" | "present" | "changed" }
+  | { kind: "added" | "changed"; pet: Pet }
+  | { kind: "present" }
   | { kind: "failed"; fault: string };
 
 /** Sends all lines, and no further ones after `signal` is aborted. Rejects if no line can be sent. */
@@ -62,9 +64,10 @@ async function sendEntry(entry: Entry): Promise<LineOutcome> {
 async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<LineOutcome> {
   const key = { "idempotency-key": idempotencyKeyOf(entry) };
   try {
-    const { headers, isUnclear } = await write("POST", "pets", entry.pet, key);
+    const { headers, body, isUnclear } = await write<Pet>("POST", "pets", entry.pet, key);
     // After a lost response, the request that was replayed may be an earlier one of this import.
-    return { kind: headers.has("idempotency-replayed") && !isUnclear ? "present" : "added" };
+    const isPresent = headers.has("idempotency-replayed") && !isUnclear;
+    return isPresent ? { kind: "present" } : { kind: "added", pet: body };
   } catch (error) {
     // An earlier import has added an animal whose name differs in what nobody sees.
     const isLikeEarlier = error instanceof ResponseError && error.code === KEY_REUSED;
@@ -76,6 +79,6 @@ async function add(entry: Extract<Entry, { kind: "addition" }>): Promise<LineOut
 /** Changes an animal only if it still is as the preview has shown it. */
 async function change(entry: Extract<Entry, { kind: "change" }>): Promise<LineOutcome> {
   const { kind, after } = await changeOf(entry.before, entry.patch).send();
-  if (kind === "done") return { kind: "changed" };
+  if (kind === "done") return { kind: "changed", pet: after! };
   return { kind: "failed", fault: after === undefined ? REMOVED : CHANGED };
 }

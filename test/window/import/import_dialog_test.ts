@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { type Page, testInBrowser } from "../../support/chromium.ts";
+import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { expectSoon } from "../../support/expect_soon.ts";
 import { fillStore } from "../../support/fill_store.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
@@ -17,6 +18,7 @@ import {
   pickFrom,
   press,
   row,
+  toast,
 } from "../../support/window_controls.ts";
 
 /** Lines in flight. */
@@ -95,7 +97,10 @@ testInBrowser(
     await dialog.getByRole("heading", { name: "1 line was not imported" }).waitFor();
     await press(dialog, "Done");
     await choose(page, `${header}Dora,2,\nAda,1,available\nBen,1,\nCleo,1,sold\nBen,1,\n`);
-    await press(dialog, "Import 5 animals");
+    // The preview says what the report will say.
+    await dialog.getByText("2 animals to add, 3 animals here already", { exact: true }).waitFor();
+    await dialog.getByText("3 lines: Added by an earlier import in the last 24 hours").waitFor();
+    await press(dialog, "Import 2 animals");
     await dialog.getByText(
       "2 animals were added. 3 animals were here already.",
     ).waitFor();
@@ -113,6 +118,11 @@ testInBrowser(
     await expectFocus(button(dialog, "Done"));
     assertEquals((await names()).filter((name) => name === "Ben").length, 4);
     assertEquals((await names()).length, 8);
+    await press(dialog, "Done");
+    await choose(page, `${header}Cleo,1,sold\n`);
+    await dialog.getByText("Nothing to import, 1 animal here already").waitFor();
+    await press(dialog, "Add 1 animal again");
+    await dialog.getByText("1 animal was added.", { exact: true }).waitFor();
   },
 );
 
@@ -250,15 +260,14 @@ testInBrowser(
       page,
       "Name,Category\nBella,Dogs\u200b\nMilo,\ufeffCats\nM\u00e1x,Dogs\nMa\u0301x,Dogs\n",
     );
-    await dialog.getByRole("row", { name: "2 Bella Dogs" }).waitFor();
-    await dialog.getByRole("row", { name: "3 Milo Cats" }).waitFor();
-    await press(dialog, "Import 4 animals");
-    // They are the same lines as two of the first file.
+    // Two are the same lines as in the first file.
+    await dialog.getByText("2 animals to add, 2 animals here already", { exact: true }).waitFor();
+    await dialog.getByRole("row", { name: "4 Máx Dogs" }).waitFor();
+    await press(dialog, "Import 2 animals");
     await dialog.getByText("2 animals were added. 2 animals were here already.").waitFor();
     await press(dialog, "Done");
     await choose(page, "Name,Category\nMa\u0301\u200bx,Dogs\n");
-    await press(dialog, "Import 1 animal");
-    await dialog.getByText("0 animals were added. 1 animal was here already.").waitFor();
+    await dialog.getByText("Nothing to import, 1 animal here already").waitFor();
   },
 );
 
@@ -604,6 +613,89 @@ testInBrowser(
 );
 
 testInBrowser(
+  "an import is undone later, in another tab, except for what somebody has changed since",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const file =
+      "id,name,category,status\n1,Rex II,8,\n2,Mia,7,pending\n,Tom,7,\n,Zoe,7,\n,Bo,7,\n";
+    await choose(page, file);
+    await press(dialog, "Change 2 animals and add 3 animals");
+    await dialog.getByText("You can undo this import for a day.").waitFor();
+    await expectAccessibleEverywhere(page, "an import that can be undone");
+    await press(dialog, "Done");
+    await service.change(2, { name: "Mia Ann" });
+    await service.change(4, { status: "sold" });
+    await service.remove(5);
+    const other = await open("/window", { beside: page, width: 390 });
+    const dialogThere = other.getByRole("dialog");
+    await openImport(other);
+    await dialogThere.getByRole("heading", { name: "Imported in the last 24 hours" }).waitFor();
+    await dialogThere.getByText("animals.csv, 5 animals, just now").waitFor();
+    await expectAccessibleEverywhere(other, "past imports");
+    await button(dialogThere, "Undo the import of animals.csv").focus();
+    await other.keyboard.press("Enter");
+    await dialogThere.getByText(
+      "3 animals will be removed, and 2 animals will get back what they had.",
+    ).waitFor();
+    await press(other, "Undo the import");
+    await dialogThere.getByRole("heading", { name: "2 animals were not set back" }).waitFor();
+    await dialogThere.getByText("Undone: the import of 2 animals.").waitFor();
+    for (const name of ["Mia Ann", "Zoe"]) {
+      await dialogThere.getByRole("row", { name: `${name} ` })
+        .getByText("Somebody has changed it since").waitFor();
+    }
+    assertEquals(await petsOf(service), [["Rex", "sold"], ["Mia Ann", "pending"], ["Zoe", "sold"]]);
+    await press(dialogThere, "Close");
+    // It is offered only once, and the same file adds the animals again that are gone.
+    await page.reload();
+    await choose(page, file);
+    await dialog.getByRole("radio", { name: /^Add all/ }).check();
+    await dialog.getByText("4 animals to add, 1 animal here already").waitFor();
+    await press(dialog, "Cancel");
+    await openImport(page);
+    await button(dialog, "Choose a file").waitFor();
+    assertEquals(await dialog.getByText("Imported in the last").count(), 0);
+  },
+);
+
+testInBrowser(
+  "an import that is undone can be imported again, and undone again, and another key sees nothing of it",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const file = "name,category\nTom,7\nZoe,7\n";
+    for (let round = 1; round <= 2; round++) {
+      await choose(page, file);
+      await press(dialog, "Import 2 animals");
+      await dialog.getByText("2 animals were added.", { exact: true }).waitFor();
+      assertEquals((await petsOf(service)).length, 2);
+      await press(dialog, "Undo the import of animals.csv");
+      await press(page, "Undo the import");
+      await toast(page, "Undone: the import of 2 animals").waitFor();
+      await until(async () => assertEquals(await petsOf(service), []));
+    }
+    await choose(page, file);
+    await press(dialog, "Import 2 animals");
+    await press(dialog, "Done");
+    await openImport(page);
+    await dialog.getByText("animals.csv, 2 animals").waitFor();
+    await press(dialog, "Cancel");
+    const { token } = await issueApiKey(service, { label: "other" });
+    await page.goto("about:blank");
+    const other = await open(`/window#key=${token}`, { beside: page });
+    const dialogOfOther = other.getByRole("dialog");
+    await row(other, "Tom").waitFor();
+    await openImport(other);
+    await button(dialogOfOther, "Choose a file").waitFor();
+    await choose(other, file);
+    await button(dialogOfOther, "Import 2 animals").waitFor();
+    assertEquals(await dialogOfOther.getByText("Imported in the last").count(), 0);
+  },
+);
+
+testInBrowser(
   "the script of the import is loaded when somebody opens it, and again after a failure",
   async ({ service, open }) => {
     const page = await open(`/window#key=${service.token}`);
@@ -752,8 +844,15 @@ async function choose(
   name = "animals.csv",
 ): Promise<void> {
   const dialog = page.getByRole("dialog");
-  if (!await dialog.isVisible()) await press(page, "Import");
+  if (!await dialog.isVisible()) await openImport(page);
   await dialog.getByLabel("File").setInputFiles({ ...await fileOf(content), name });
+}
+
+/** On a narrow page, the button is in a menu. */
+async function openImport(page: Page): Promise<void> {
+  await button(page, "Import").or(button(page, "Filters and more")).first().waitFor();
+  if (!await button(page, "Import").isVisible()) await press(page, "Filters and more");
+  await press(page, "Import");
 }
 
 async function fileOf(content: string | Uint8Array) {
