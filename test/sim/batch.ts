@@ -36,7 +36,7 @@ function operationsOf({ writes }: Batch): object[] {
       return { action: "add", body: { name, status, categoryId } };
     }
     const { petId, ifMatch } = write;
-    if (write.kind === "remove") return { action: "remove", petId, ifMatch };
+    if (write.kind !== "update") return { action: write.kind, petId, ifMatch };
     return { action: "change", petId, ifMatch, body: write.patch };
   });
 }

@@ -3,7 +3,14 @@
 import type { Batch } from "./batch.ts";
 import type { KeyInUse, WriteOperation } from "./history.ts";
 import type { Random } from "./random.ts";
-import { drawRemoval, drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
+import {
+  drawRemoval,
+  drawRestore,
+  drawUpdate,
+  noteResponse,
+  PET_STATUSES,
+  type Workload,
+} from "./workload.ts";
 
 /** Maximum number of batches that a client sends in a round. */
 const BATCHES = 10;
@@ -78,9 +85,10 @@ export class BatchClient {
     const drawId = () => random.chance(0.4) ? petId : undefined;
     const count = random.integer(2, 8);
     const writes = Array.from({ length: count }, (_, index): WriteOperation => {
-      const kind = random.weighted({ create: 3, update: 5, remove: 1 });
+      const kind = random.weighted({ create: 3, update: 5, remove: 1, restore: 1 });
       if (kind === "update") return drawUpdate(workload, random, drawId(), random.chance(0.4));
       if (kind === "remove") return drawRemoval(workload, random, drawId());
+      if (kind === "restore") return drawRestore(workload, random, drawId());
       const name = `${this.#name}-${this.#batches}-${index}`;
       const status = random.pick([undefined, ...PET_STATUSES]);
       return { kind, name, categoryId: random.integer(-2, 2), status };
