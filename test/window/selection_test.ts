@@ -24,6 +24,8 @@ const boxOf = (page: Page, name: string) =>
 
 const bar = (page: Page) => page.getByRole("group", { name: "Selected animals" });
 
+const isBatch = ({ url }: Request) => url.endsWith("/pets/batch");
+
 async function markAs(page: Page, status: string): Promise<void> {
   await press(page, "Mark as");
   await press(page.getByRole("group", { name: "Mark as" }), status);
@@ -296,14 +298,18 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await page.getByRole("checkbox", { name: "Select all 4 loaded animals" }).click();
     network.fetch = async (request) => {
-      const isPatch = request.method === "PATCH";
-      if (isPatch && request.url.endsWith("/2")) {
-        return Response.json({ code: "broken", message: "It fails" }, { status: 500 });
-      }
+      if (!isBatch(request)) return await service.fetch(request);
       // Somebody is faster.
-      if (request.url.endsWith("?ids=3")) await service.change(3, { categoryId: 9 });
-      if (request.url.endsWith("?ids=4")) await service.remove(4);
-      return await service.fetch(request);
+      await service.change(3, { categoryId: 9 });
+      await service.remove(4);
+      // The service fails for one of them.
+      const { operations } = await request.clone().json();
+      const broken = operations.findIndex(({ petId }: { petId: number }) => petId === 2);
+      operations[broken] = { action: "remove", petId: 99 };
+      const body = JSON.stringify({ operations });
+      const { results } = await (await service.fetch(new Request(request, { body }))).json();
+      results[broken] = { status: 500, body: { code: "broken", message: "It fails" } };
+      return Response.json({ results });
     };
     await markAs(page, "Pending");
     const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were not changed" });
@@ -329,53 +335,56 @@ testInBrowser(
 testInBrowser(
   "a bar says how far it is, and Stop sends no others",
   async ({ service, network, open }) => {
-    await addPets(service, 20);
+    await addPets(service, 210);
     const page = await open(`/window#key=${service.token}`);
-    await page.getByRole("checkbox", { name: "Select all 20 loaded animals" }).click();
+    await page.getByRole("checkbox", { name: "Select all 100 loaded animals" }).click();
+    await press(bar(page), "Select all 210");
+    await bar(page).getByText("210 selected").waitFor();
     const gate = Promise.withResolvers<void>();
-    let patches = 0;
+    let batches = 0;
     network.fetch = async (request) => {
-      if (request.method === "PATCH" && ++patches > 5) await gate.promise;
+      if (isBatch(request) && ++batches === 2) await gate.promise;
       return await service.fetch(request);
     };
     await markAs(page, "Sold");
+    await press(page.getByRole("dialog"), "Mark as “Sold”");
     const running = page.getByRole("group", { name: "Changing animals" });
-    await running.getByText("Changing 5 of 20").waitFor();
-    await expectSoon(() => running.getByRole("progressbar").getAttribute("value"), "5");
+    await running.getByText("Changing 100 of 210").waitFor();
+    await expectSoon(() => running.getByRole("progressbar").getAttribute("value"), "100");
     await expectAccessible(page, "progress");
     await press(running, "Stop");
     gate.resolve();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("heading", { name: "Stopped: 10 animals were not changed" }).waitFor();
-    await dialog.getByText("10 animals were sold.").waitFor();
+    await dialog.getByText("200 animals were sold.").waitFor();
     await dialog.getByText("You stopped it before it came to 10 animals.").waitFor();
     await expectAccessible(page, "report of what was stopped");
-    assertEquals(patches, 10);
-    await press(dialog, "Undo the 10 changes");
-    await toast(page, "Undone: 10 animals changed back").waitFor();
-    await tab(page, "Available 20").waitFor();
+    assertEquals(batches, 2);
+    await press(dialog, "Undo the 200 changes");
+    await toast(page, "Undone: 200 animals changed back").waitFor();
+    await tab(page, "Available 210").waitFor();
   },
 );
 
 testInBrowser(
   "what was stopped stays stopped, also if an Undo of something else begins before it has ended",
   async ({ service, network, open }) => {
-    await addPets(service, 20);
+    await addPets(service, 120);
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const page = await open(`/window#key=${service.token}`);
     await pickStatus(page, "Rex", "Sold");
     // A message that is pointed at stays, so the rest is done with the keys.
     await toast(page, "Rex was sold").hover();
-    for (const name of ["Pet 20", "Pet 1"]) {
-      await boxOf(page, name).focus();
-      await page.keyboard.press(name === "Pet 1" ? "Shift+Space" : "Space");
-    }
-    await bar(page).getByText("20 selected").waitFor();
+    await boxOf(page, "Pet 120").focus();
+    await page.keyboard.press("Space");
+    await button(bar(page), "Select all 121").focus();
+    await page.keyboard.press("Enter");
+    await bar(page).getByText("121 selected").waitFor();
     const gate = Promise.withResolvers<void>();
-    let patches = 0;
+    let batches = 0;
     network.fetch = async (request) => {
-      if (request.method === "PATCH") {
-        patches++;
+      if (isBatch(request)) {
+        batches++;
         await gate.promise;
       }
       return await service.fetch(request);
@@ -383,20 +392,18 @@ testInBrowser(
     await button(page, "Mark as").focus();
     for (const key of ["Enter", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
-    await running("Changing").getByText("Changing 0 of 20").waitFor();
-    // All connections of the browser but that of the stream are in use.
-    await expectSoon(() => patches, 5);
+    await running("Changing").getByText("Changing 0 of 120").waitFor();
     await button(running("Changing"), "Stop").focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Control+z");
     await running("Undoing").getByText("Undoing 0 of 1").waitFor();
     gate.resolve();
-    const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were not changed" });
-    await dialog.getByText("You stopped it before it came to 15 animals.").waitFor();
+    const dialog = page.getByRole("dialog").filter({ hasText: "20 animals were not changed" });
+    await dialog.getByText("You stopped it before it came to 20 animals.").waitFor();
     await press(dialog, "Close");
     await expectSoon(() => statusText(page, "Rex"), "Available");
-    assertEquals(patches, 6);
-    await tab(page, "Sold 5").waitFor();
+    assertEquals(batches, 2);
+    await tab(page, "Sold 100").waitFor();
   },
 );
 
@@ -408,7 +415,7 @@ testInBrowser(
     await page.getByRole("checkbox", { name: "Select all 100 loaded animals" }).click();
     const gate = Promise.withResolvers<void>();
     network.fetch = async (request) => {
-      if (request.method === "PATCH") await gate.promise;
+      if (isBatch(request)) await gate.promise;
       return await service.fetch(request);
     };
     await page.evaluate(`

@@ -1,13 +1,13 @@
 /** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
 
-import { batch, computed, type Signal, signal } from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
+import { isOfNone, isOvertaken } from "../data/api.ts";
 import { DistinctCategory } from "../categories/category_name.tsx";
 import { AnimalLink } from "../navigation/animal_link.tsx";
-import { Collector } from "../parts/collector.ts";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
 import { afterDraw, focusHome, isFocusFree } from "../parts/focus.ts";
@@ -27,9 +27,7 @@ import {
   type Write,
   type Written,
 } from "../data/write_animal.ts";
-
-/** Over HTTP/1.1, the browser has six connections, and one of them is the stream. */
-const WORKERS = 5;
+import { type Answer, sendInBatches } from "../data/write_batch.ts";
 
 /** More animals take a while. */
 const MOST_WITHOUT_QUESTION = 200;
@@ -47,8 +45,8 @@ interface Run {
   total: number;
   /** The number of animals that have an outcome. */
   done: Signal<number>;
-  /** Sends no further requests. Requests in flight are completed. */
-  stop: () => void;
+  /** Whether the reader has stopped it: the request in flight is the last one. */
+  isStopped: boolean;
 }
 
 /** The run that began last is the last one. */
@@ -63,7 +61,8 @@ export const progress = computed(() => {
 
 /** Stops the run whose progress is shown. */
 export function stop(): void {
-  runs.value.at(-1)?.stop();
+  const last = runs.value.at(-1);
+  if (last !== undefined) last.isStopped = true;
 }
 
 interface Failure {
@@ -178,7 +177,7 @@ export function undoing(done: readonly Written[]): Undo {
 }
 
 async function undo(done: readonly Written[]): Promise<void> {
-  // Animals that are added again get new ids in the order of their old ones, except for those that are sent side by side.
+  // Animals that are added again get new ids in the order of their old ones.
   const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
   const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
@@ -225,68 +224,53 @@ function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
   return <>Undone: {link} has its old {fields} again</>;
 }
 
-/** Sends all writes, several at a time, until each has an outcome or the reader stops it. */
+/** Sends all writes, until each has an outcome or the reader stops it. */
 async function writeEach(writes: readonly Write[], words: string): Promise<Outcomes> {
   const isBusy = ({ shown }: Write) => changing.value.has(shown.id);
   const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
   const done: Written[] = [];
   const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
-  let notSent = 0;
-  const queue = free.values();
+  const run: Run = { words, total: writes.length, done: signal(failures.length), isStopped: false };
   const endings: Promise<void>[] = [];
-  const run: Run = {
-    words,
-    total: writes.length,
-    done: signal(failures.length),
-    stop() {
-      // The workers find the queue empty.
-      const rest = [...queue];
-      notSent += rest.length;
-      endings.push(endWrites(rest.map((write) => ({ write }))));
-    },
-  };
-  const collected = new Collector<Ended>((ended) => {
-    batch(() => {
-      endings.push(endWrites(ended));
-      run.done.value = done.length + failures.length;
-    });
-  });
-  const work = async () => {
-    // The workers share the queue.
-    for (const write of queue) {
-      const { written, why } = await outcomeOf(write);
-      if (why === undefined) done.push(written);
-      else failures.push({ pet: write.shown, why });
-      collected.add([{ write, written }]);
-    }
-  };
   beginWrites(free);
   runs.value = [...runs.value, run];
   try {
-    await Promise.all(Array.from({ length: WORKERS }, work));
+    for await (const answers of sendInBatches(free, ({ operation }) => operation)) {
+      for (const answer of answers) {
+        if (answer.error === undefined) done.push(writtenBy(answer));
+        else failures.push({ pet: answer.item.shown, why: whyNot(answer.error) });
+      }
+      endings.push(endWrites(answers.map(endedBy)));
+      run.done.value = done.length + failures.length;
+      if (run.isStopped) break;
+    }
   } finally {
-    batch(() => {
-      runs.value = runs.value.filter((it) => it !== run);
-      run.stop();
-      collected.flush();
-    });
+    const rest = free.slice(run.done.value - busy.length);
+    endings.push(endWrites(rest.map((write) => ({ write }))));
+    runs.value = runs.value.filter((it) => it !== run);
   }
   // The message after it offers Undo, which is refused while an animal is being saved.
   await Promise.all(endings);
-  return { done, failures, notSent };
+  return { done, failures, notSent: writes.length - run.done.value };
 }
 
-/** Resolves to the outcome of a write, and to the reason if it changed nothing. */
-async function outcomeOf(
-  { send }: Write,
-): Promise<{ written: Written; why?: undefined } | { written?: Written; why: string }> {
-  try {
-    const written = await send();
-    if (written.kind === "done") return { written };
-    return { written, why: written.after === undefined ? REMOVED : CHANGED };
-  } catch (error) {
-    return { why: (error as Error).message };
-  }
+/** An animal that was added again is both before and after. */
+function writtenBy({ item: { shown, operation }, pet }: Answer<Write>): Written {
+  const before = operation.action === "add" ? pet! : shown;
+  return { kind: "done", before, after: pet };
+}
+
+/** Somebody else may have changed or removed an animal that was not written. */
+function endedBy(answer: Answer<Write>): Ended {
+  const { item: write, error } = answer;
+  if (error === undefined) return { write, written: writtenBy(answer) };
+  if (!isOvertaken(error)) return { write };
+  return { write, written: { kind: "conflict", before: write.shown, after: undefined } };
+}
+
+function whyNot(error: Error): string {
+  if (!isOvertaken(error)) return error.message;
+  return isOfNone(error) ? REMOVED : CHANGED;
 }
 
 interface Report {

@@ -51,6 +51,11 @@ export function isOvertaken(error: unknown): boolean {
     [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
 }
 
+/** Whether a write was refused because somebody has removed its target. */
+export function isOfNone(error: unknown): boolean {
+  return error instanceof ResponseError && error.status === NOT_FOUND;
+}
+
 /** An ETag that nothing has: without one, no write is carried out. */
 const NO_ETAG = '""';
 
@@ -73,6 +78,13 @@ interface RequestOptions {
   body?: string;
   /** Ends the request, and its repetitions. */
   signal?: AbortSignal;
+  /** The outcomes in a successful response. If the service was away for one of them, the request is repeated. */
+  outcomesOf?: (text: string) => Outcome[];
+}
+
+interface Outcome {
+  status: number;
+  body?: unknown;
 }
 
 /** Reads a resource. Rejects with a {@linkcode ResponseError}, or if the signal is aborted. */
@@ -144,7 +156,7 @@ async function sendUntilAnswered(path: string, options: RequestOptions): Promise
   let isUnclear = false;
   try {
     for (let tries = 1;; tries++) {
-      const response = await fetchWithKey(path, options);
+      const response = await awayIn(await fetchWithKey(path, options), options);
       const mayChange = isAway(response) || !isWrite && response.status >= 500;
       if (!mayChange) noteAnswer();
       if (response.ok) return { response, isUnclear };
@@ -207,8 +219,17 @@ async function fetchOnce(
   }
 }
 
+/** The outcome for which the service was away as a response, if there is one; otherwise the response. */
+async function awayIn(response: Response, { outcomesOf }: RequestOptions): Promise<Response> {
+  if (outcomesOf === undefined || !response.ok) return response;
+  const text = await response.text();
+  const away = outcomesOf(text).find(isAway);
+  if (away === undefined) return new Response(text, response);
+  return new Response(JSON.stringify(away.body), { status: away.status });
+}
+
 /** Whether the same request may succeed later. */
-function isAway({ status }: Response): boolean {
+function isAway({ status }: Outcome | Response): boolean {
   return AWAY_STATUSES.includes(status);
 }
 

@@ -6,6 +6,7 @@ import { refreshAnimals } from "./animals.ts";
 import { etagOf, isOvertaken, request, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.ts";
 import { holdPage, releasePage } from "./unsaved.ts";
+import type { Operation } from "./write_batch.ts";
 
 /** Tries while others change the animal between a read and a write, but no field that the reader saw. */
 const TRIES = 3;
@@ -22,6 +23,8 @@ export interface Write {
   shown: Pet;
   /** The fields that the animal gets. */
   patch: Patch;
+  /** The same as an operation of a batch, for several animals. */
+  operation: Operation;
   /** Rejects if the service refuses it. */
   send: () => Promise<Written>;
 }
@@ -40,7 +43,7 @@ export function changeOf(shown: Pet, patch: Patch): Write {
       const { body } = await write<Pet>("PATCH", path, patch, condition);
       return body;
     });
-  return { shown, patch, send };
+  return { shown, patch, operation: { action: "change", expected: shown, fields: patch }, send };
 }
 
 export function removalOf(shown: Pet): Write {
@@ -49,7 +52,7 @@ export function removalOf(shown: Pet): Write {
       await write("DELETE", path, undefined, condition);
       return undefined;
     });
-  return { shown, patch: {}, send };
+  return { shown, patch: {}, operation: { action: "remove", expected: shown }, send };
 }
 
 /** The number of new animals that are being sent. */
@@ -75,9 +78,10 @@ async function sendNew(pet: NewPet, headers?: Record<string, string>): Promise<W
 /** Undoes a change unless somebody else has changed the animal since, or adds a removed animal again, with a new id. */
 export function undoOf({ before, after }: Written): Write {
   if (after !== undefined) return changeOf(after, previousOf(before, after));
-  const fields = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
-  const send = () => sendNew(Object.fromEntries(fields) as NewPet);
-  return { shown: before, patch: {}, send };
+  const entries = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
+  const fields = Object.fromEntries(entries) as NewPet;
+  const send = () => sendNew(fields);
+  return { shown: before, patch: {}, operation: { action: "add", fields }, send };
 }
 
 /** Shows that these writes are being sent. The page is not left without a question until they have ended. */

@@ -2,10 +2,9 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
-import { Collector } from "../parts/collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
 import { recordImport } from "./record_import.ts";
-import { type LineOutcome, runImport } from "./run_import.ts";
+import { type EndedLine, type LineOutcome, runImport } from "./run_import.ts";
 
 export interface ImportState {
   added: number;
@@ -32,19 +31,18 @@ export function startImport(fileName: string, entries: readonly Entry[]): Import
   const tally = new Tally();
   const state = signal(tally.state());
   const isStopping = signal(false);
-  const known = new Collector<EndedLine>((some) => {
-    for (const { entry, outcome } of some) tally.note(entry, outcome);
-    record.note(some.flatMap(importedBy));
+  const note = (lines: readonly EndedLine[]) => {
+    for (const { entry, outcome } of lines) tally.note(entry, outcome);
+    record.note(lines.flatMap(importedBy));
     state.value = tally.state();
-  });
-  const note = (entry: Entry, outcome: LineOutcome) => known.add([{ entry, outcome }]);
+  };
   const run = runImport(entries, note, stop.signal);
   const finish = async (end: ImportState["end"]) => {
     await record.finish();
     isStopping.value = false;
     state.value = tally.state(end);
   };
-  run.finally(() => known.flush()).then(
+  run.then(
     () => finish({ kind: tally.count() < entries.length ? "stopped" : "done" }),
     (error) => finish({ kind: "failed", fault: error.message }),
   );
@@ -57,12 +55,6 @@ export function startImport(fileName: string, entries: readonly Entry[]): Import
       stop.abort();
     },
   };
-}
-
-/** A line whose outcome is known. */
-interface EndedLine {
-  entry: Entry;
-  outcome: LineOutcome;
 }
 
 /** Number of lines whose outcome is known. */

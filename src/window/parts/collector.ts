@@ -1,7 +1,7 @@
 /** Collects items, and passes them on together, so that the page is not drawn for each of them. */
 
-/** Shortest time between two batches, in milliseconds. */
-const BATCH_MS = 250;
+/** Shortest time between two calls, in milliseconds. */
+const PAUSE_MS = 250;
 
 export class Collector<Item> {
   #onItems: (items: readonly Item[]) => void;
@@ -9,7 +9,7 @@ export class Collector<Item> {
   #flushedAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onItems` is called at most once in {@linkcode BATCH_MS}. After a pause, it gets the first items at once. */
+  /** `onItems` is called at most once in {@linkcode PAUSE_MS}. After a pause, it gets the first items at once. */
   constructor(onItems: (items: readonly Item[]) => void) {
     this.#onItems = onItems;
   }
@@ -17,7 +17,7 @@ export class Collector<Item> {
   add(more: readonly Item[]): void {
     if (more.length === 0) return;
     this.#items.push(...more);
-    const dueMs = this.#flushedAt + BATCH_MS - performance.now();
+    const dueMs = this.#flushedAt + PAUSE_MS - performance.now();
     if (dueMs <= 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), dueMs);
   }
