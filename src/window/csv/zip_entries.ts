@@ -99,12 +99,15 @@ export async function textOfEntry(
   const decoder = new TextDecoder();
   let text = "";
   let length = 0;
-  for await (const chunk of unpacked) {
-    length += chunk.length;
+  // Safari has no loop over a stream.
+  const reader = unpacked.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    length += value.length;
     if (length > size) throw new RangeError("An entry is larger than it says");
-    text += decoder.decode(chunk, { stream: true });
+    text += decoder.decode(value, { stream: true });
   }
-  return text;
 }
 
 function dataViewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {

@@ -32,73 +32,76 @@ interface Part {
 }
 
 /** Resolves to the imports of an API key, the first one first, and forgets those that are older than a day. */
-export async function readImports(owner: string): Promise<PastImport[]> {
-  using database = await openDatabase();
-  const heads: Head[] = await resultOf(database.of(HEADS).getAll());
-  const inOrder = heads.toSorted((a, b) => a.startedAt - b.startedAt);
-  const old = inOrder.filter(({ startedAt }) => serviceTime() - startedAt > REMEMBERED_MS);
-  const more = inOrder.slice(0, -IMPORTS_MAX);
-  const forgotten = new Set([...old, ...more].map(({ id }) => id));
-  for (const id of forgotten) await forget(database, id);
-  const own = inOrder.filter((it) => it.owner === owner && !forgotten.has(it.id));
-  const parts: Part[] = await resultOf(database.of(LINES).getAll());
-  const byImport = Map.groupBy(parts, ({ importId }) => importId);
-  return own.map(({ id, fileName, startedAt }) => ({
-    id,
-    fileName,
-    startedAt,
-    lines: byImport.get(id)?.flatMap(({ lines }) => lines) ?? [],
-  }));
+export function readImports(owner: string): Promise<PastImport[]> {
+  return withDatabase(async (database) => {
+    const heads: Head[] = await resultOf(storeOf(database, HEADS).getAll());
+    const inOrder = heads.toSorted((a, b) => a.startedAt - b.startedAt);
+    const old = inOrder.filter(({ startedAt }) => serviceTime() - startedAt > REMEMBERED_MS);
+    const more = inOrder.slice(0, -IMPORTS_MAX);
+    const forgotten = new Set([...old, ...more].map(({ id }) => id));
+    for (const id of forgotten) await forget(database, id);
+    const own = inOrder.filter((it) => it.owner === owner && !forgotten.has(it.id));
+    const parts: Part[] = await resultOf(storeOf(database, LINES).getAll());
+    const byImport = Map.groupBy(parts, ({ importId }) => importId);
+    return own.map(({ id, fileName, startedAt }) => ({
+      id,
+      fileName,
+      startedAt,
+      lines: byImport.get(id)?.flatMap(({ lines }) => lines) ?? [],
+    }));
+  });
 }
 
 export async function addImport(head: Head): Promise<void> {
-  using database = await openDatabase();
-  await resultOf(database.of(HEADS).put(head));
+  await withDatabase((database) => resultOf(storeOf(database, HEADS).put(head)));
 }
 
 export async function addLines(importId: string, lines: PastLine[]): Promise<void> {
-  using database = await openDatabase();
   const part: Part = { importId, lines };
-  await resultOf(database.of(LINES).add(part));
+  await withDatabase((database) => resultOf(storeOf(database, LINES).add(part)));
 }
 
 /** Notes how lines have ended, by the ids of their animals. */
-export async function endLines(
+export function endLines(
   importId: string,
   endOf: (line: PastLine) => PastLine["end"],
 ): Promise<void> {
-  using database = await openDatabase();
-  const parts: Part[] = await resultOf(database.of(LINES).getAll());
-  for (const part of parts.filter((it) => it.importId === importId)) {
-    const lines = part.lines.map((line) => ({ ...line, end: line.end ?? endOf(line) }));
-    await resultOf(database.of(LINES).put({ ...part, lines }));
-  }
+  return withDatabase(async (database) => {
+    const parts: Part[] = await resultOf(storeOf(database, LINES).getAll());
+    for (const part of parts.filter((it) => it.importId === importId)) {
+      const lines = part.lines.map((line) => ({ ...line, end: line.end ?? endOf(line) }));
+      await resultOf(storeOf(database, LINES).put({ ...part, lines }));
+    }
+  });
 }
 
-async function forget(database: Database, id: string): Promise<void> {
-  await resultOf(database.of(HEADS).delete(id));
-  const parts: Part[] = await resultOf(database.of(LINES).getAll());
+async function forget(database: IDBDatabase, id: string): Promise<void> {
+  await resultOf(storeOf(database, HEADS).delete(id));
+  const parts: Part[] = await resultOf(storeOf(database, LINES).getAll());
   for (const { importId, number } of parts) {
-    if (importId === id) await resultOf(database.of(LINES).delete(number!));
+    if (importId === id) await resultOf(storeOf(database, LINES).delete(number!));
   }
 }
 
-interface Database extends Disposable {
-  /** A store of the database, in a transaction of its own. */
-  of(name: string): IDBObjectStore;
+/** A store of the database, in a transaction of its own. */
+function storeOf(database: IDBDatabase, name: string): IDBObjectStore {
+  return database.transaction(name, "readwrite").objectStore(name);
 }
 
-async function openDatabase(): Promise<Database> {
+async function withDatabase<Result>(
+  action: (database: IDBDatabase) => Promise<Result>,
+): Promise<Result> {
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => {
     opening.result.createObjectStore(HEADS, { keyPath: "id" });
     opening.result.createObjectStore(LINES, { keyPath: "number", autoIncrement: true });
   };
   const database = await resultOf(opening);
-  return {
-    of: (name) => database.transaction(name, "readwrite").objectStore(name),
-    [Symbol.dispose]: () => database.close(),
-  };
+  try {
+    return await action(database);
+  } finally {
+    database.close();
+  }
 }
 
 function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
