@@ -4,6 +4,7 @@ import type { HeadEntry } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petBefore } from "../../events/pet_event.ts";
+import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
@@ -56,7 +57,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
       headers: [LINK, ...HEADERS_OF_READS],
       content: content(
         arrayOf(PET_EVENT, LIMIT_MAX),
-        [{ ...EXAMPLE_PET_EVENT, actor: EXAMPLE_ULID }],
+        [{ ...EXAMPLE_PET_EVENT, actor: EXAMPLE_ULID, actorlabel: "shop" }],
         [EVENT_BATCH_HEADERS["content-type"]],
       ),
     },
@@ -71,13 +72,14 @@ async function respond(
   deps: ListPetEventsDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
+  apiKey: ApiKey,
 ): Promise<HttpResponse> {
   const { path, search } = exchange.request;
   const query = parseSubjectEventsQuery(search);
   const state = await deps.pets.getState(petIdOf(path), entry);
   if (state === undefined) throw petNotFoundError();
   const { pet, position } = state;
-  return await listSubjectEvents(deps, exchange, entry, query, {
+  return await listSubjectEvents(deps, exchange, entry, apiKey, query, {
     subject: petSubject(pet.id),
     state: textOf(state),
     position,

@@ -4,6 +4,7 @@ import { ULID } from "eventstore-less/encoding";
 import { FEED_ID_PATTERN, schemaOf, sequenceOf } from "eventstore-less/parts";
 import { APPLICATION } from "../application.ts";
 import { z } from "zod";
+import { LABEL_MAX_LENGTH } from "../../events/api_key.ts";
 import type { Tag } from "./operation.ts";
 
 export const EVENTS_TAG: Tag = {
@@ -48,7 +49,10 @@ export function eventSchema({ types, subject, data, resource, description }: Eve
     subject: z.string().regex(subject.pattern).max(subject.maxLength),
     dataschema: z.string().regex(dataschema).max(100),
     actor: KEY_ID_SCHEMA.optional().describe(
-      `The id of the API key that caused the event; only in the events of one ${resource}`,
+      `The id of the API key that caused the event; only in the events of one ${resource}, and with \`actors\``,
+    ),
+    actorlabel: z.string().max(LABEL_MAX_LENGTH).optional().describe(
+      "The label of that API key; only for an API key that may write",
     ),
     datacontenttype: z.literal("application/json"),
     data,

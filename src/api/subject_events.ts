@@ -15,9 +15,12 @@ import type { Store } from "eventstore-less/store";
 import type { RecordedEvent, RecordedLine } from "../../events/all_events.ts";
 import { APPLICATION } from "../application.ts";
 import { commandName } from "../runtime/words.ts";
+import type { ApiKey } from "../keys/api_key.ts";
+import type { ApiKeyLabels, ApiKeyReader } from "../keys/api_key_reader.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { compressed } from "./compression.ts";
 import { entityTag } from "./conditional_read.ts";
+import { actorAttributes } from "./event_actor.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, READ_HEADERS } from "./http_response.ts";
 import { CURSOR_DESCRIPTION, LIMIT, LIMIT_DEFAULT, NOT_A_CURSOR } from "./requests/page_limit.ts";
 import { parameterError, type Parameters, parseQuery, queryOf } from "./requests/query.ts";
@@ -61,6 +64,7 @@ export interface SubjectHistory {
 }
 
 export interface SubjectEventsDeps {
+  apiKeys: ApiKeyReader;
   background: BackgroundWork;
   store: Store;
 }
@@ -73,14 +77,16 @@ interface SubjectLine extends RecordedLine {
 
 /** Rejects with `invalid_parameter` and `projection_damaged`. */
 export async function listSubjectEvents(
-  { background, store }: SubjectEventsDeps,
+  { apiKeys, background, store }: SubjectEventsDeps,
   { request, baseUrl }: ApiRequest,
   { head }: HeadEntry,
+  apiKey: ApiKey,
   query: SubjectEventsQuery,
   history: SubjectHistory,
 ): Promise<HttpResponse> {
   const lines = await readPage(store, head, query, history);
-  const body = `[${lines.map(encodeLine).join(",")}]`;
+  const labels = await apiKeys.labelsFor(apiKey, head);
+  const body = `[${lines.map((line) => encodeLine(line, labels)).join(",")}]`;
   const headers: HttpResponse["headers"] = { ...READ_HEADERS, vary: "accept-encoding" };
   const last = lines.at(-1);
   if (last?.event.predecessor !== undefined) {
@@ -169,6 +175,7 @@ async function lineAt(
   return { event, line, id };
 }
 
-function encodeLine(line: SubjectLine): string {
-  return encodePublicEvent(APPLICATION, line, line.id, line.event.actor);
+function encodeLine(line: SubjectLine, labels: ApiKeyLabels | undefined): string {
+  const { id, event: { actor } } = line;
+  return encodePublicEvent(APPLICATION, line, id, actorAttributes(actor, labels));
 }

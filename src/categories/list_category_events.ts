@@ -2,6 +2,7 @@
 
 import { assertNever, type HeadEntry } from "eventstore-less/parts";
 import type { RecordedEvent } from "../../events/all_events.ts";
+import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
@@ -57,7 +58,7 @@ export const listCategoryEvents: Operation<ListCategoryEventsDeps> = {
       headers: [LINK, ...HEADERS_OF_READS],
       content: content(
         arrayOf(CATEGORY_EVENT, LIMIT_MAX),
-        [{ ...EXAMPLE_CATEGORY_EVENT, actor: EXAMPLE_ULID }],
+        [{ ...EXAMPLE_CATEGORY_EVENT, actor: EXAMPLE_ULID, actorlabel: "shop" }],
         [EVENT_BATCH_HEADERS["content-type"]],
       ),
     },
@@ -72,6 +73,7 @@ async function respond(
   deps: ListCategoryEventsDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
+  apiKey: ApiKey,
 ): Promise<HttpResponse> {
   const { path, search } = exchange.request;
   const query = parseSubjectEventsQuery(search);
@@ -79,7 +81,7 @@ async function respond(
   const { byId } = await deps.categories.asOf(entry.head);
   const category = byId.get(id);
   if (category === undefined) throw categoryNotFoundError();
-  return await listSubjectEvents(deps, exchange, entry, query, {
+  return await listSubjectEvents(deps, exchange, entry, apiKey, query, {
     subject: categorySubject(id),
     state: category.name,
     position: category.position,

@@ -49,7 +49,13 @@ export { usedParts } from "./idempotency/used_parts.ts";
 export { GUARD_KEYS, kindPrefix, projectionKey } from "./keyspace.ts";
 export { acceptAppends, acceptFilledLog, acceptLog } from "./log/accept_store.ts";
 export { isErased } from "./log/erased.ts";
-export { encodePublicEvent, schemaOf, subjectOf } from "./log/event.ts";
+export {
+  encodePublicEvent,
+  type Extensions,
+  schemaOf,
+  subjectOf,
+  withExtensions,
+} from "./log/event.ts";
 export { EMPTY_HEAD, ForeignStoreError, type HeadEntry, readStoreFormat } from "./log/head.ts";
 export {
   HeadLostError,

@@ -9,6 +9,7 @@ import {
   type EventFilter,
   type EventPart,
   FEED_ID_PATTERN,
+  type FeedEvent,
   feedPositionOf,
   followedParts,
   type Follower,
@@ -18,6 +19,7 @@ import {
   messageOf,
   NO_LINES,
   type Place,
+  withExtensions,
 } from "eventstore-less/parts";
 import { reasonOf } from "eventstore-less/startup";
 import { StoreError } from "eventstore-less/store";
@@ -32,6 +34,8 @@ import { arrayOf, type Component, content, schemaComponent } from "../api/compon
 import { compressed } from "../api/compression.ts";
 import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID } from "../api/described_event.ts";
+import { actorAttributes } from "../api/event_actor.ts";
+import type { ApiKeyLabels, ApiKeyReader } from "../keys/api_key_reader.ts";
 import { linkPattern, NO_STORE, sometimes } from "../api/described_headers.ts";
 import { codeOf } from "../api/errors.ts";
 import type { Operation } from "../api/operation.ts";
@@ -70,10 +74,12 @@ const RETRY_MS = 1_000;
 const STREAM_TYPE = "text/event-stream";
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 const HEARTBEAT = encoder.encode(":\n\n");
 const [OPENING, COMMA, CLOSING] = ["[", ",", "]"].map((text) => encoder.encode(text));
 
 export interface EventsDeps {
+  apiKeys: ApiKeyReader;
   background: BackgroundWork;
   feed: EventFeed;
   followers: Followers;
@@ -217,14 +223,16 @@ function filterOf({ type, status }: EventsQuery): EventFilter {
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
 async function respondWithBatch(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
   const { query, entry, place, client } = request;
-  const cursor = new EventCursor(deps.feed, place, filterOf(query), jsonOf);
+  const actors = new Actors(deps, request);
+  const cursor = new EventCursor(deps.feed, place, filterOf(query), actors.encoder(jsonOf));
   const batch = new Batch(query.limit);
   while (!batch.isFull && cursor.isBehind(entry)) {
+    await actors.update(entry);
     const part = await cursor.read(entry, batch.room);
     batch.add(part);
   }
   const hasToWait = !batch.isFull && batch.isEmpty && query.timeout > 0;
-  if (hasToWait) await awaitEvents(deps, request, cursor, batch);
+  if (hasToWait) await awaitEvents(deps, request, cursor, actors, batch);
   const response = {
     status: 200,
     body: batch.toJson(),
@@ -243,6 +251,7 @@ async function awaitEvents(
   { followers }: EventsDeps,
   { query, entry, client: { signal }, token }: EventsRequest,
   cursor: EventCursor,
+  actors: Actors,
   batch: Batch,
 ): Promise<void> {
   const follower = followers.follow({
@@ -252,7 +261,10 @@ async function awaitEvents(
     limitMs: query.timeout,
     isWokenBy: (look) => cursor.isBehind(look),
   });
-  const read = (from: EventCursor) => from.read(follower.entry, batch.room);
+  const read = async (from: EventCursor) => {
+    await actors.update(follower.entry);
+    return await from.read(follower.entry, batch.room);
+  };
   try {
     for await (const part of followedParts(cursor, follower, read)) {
       batch.add(part);
@@ -266,6 +278,39 @@ async function awaitEvents(
   // At a shutdown, an empty batch is a true response.
   const isShutdown = serviceErrorCode(endReason) === "shutting_down";
   if (endReason !== undefined && !isShutdown) throw endReason;
+}
+
+/** Adds the actors to the events of a request that asks for them. */
+class Actors {
+  readonly #apiKeys: ApiKeyReader;
+  readonly #runtime: Runtime;
+  readonly #request: EventsRequest;
+  #labels: ApiKeyLabels | undefined;
+
+  constructor({ apiKeys, runtime }: EventsDeps, request: EventsRequest) {
+    this.#apiKeys = apiKeys;
+    this.#runtime = runtime;
+    this.#request = request;
+  }
+
+  /** Learns the labels of the keys that were issued up to a head. */
+  async update({ head }: HeadEntry): Promise<void> {
+    if (!this.#isWanted) return;
+    const apiKey = await this.#apiKeys.authorize(this.#request.token, head, this.#runtime.now());
+    this.#labels = await this.#apiKeys.labelsFor(apiKey, head);
+  }
+
+  encoder(textOf: (event: FeedEvent) => Uint8Array): (event: FeedEvent) => Uint8Array {
+    if (!this.#isWanted) return textOf;
+    return (event) => {
+      const text = decoder.decode(textOf(event));
+      return encoder.encode(withExtensions(text, actorAttributes(event.actor, this.#labels)));
+    };
+  }
+
+  get #isWanted(): boolean {
+    return this.#request.query.actors !== undefined;
+  }
 }
 
 /** The events of one response. */
@@ -324,7 +369,8 @@ function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
 function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<Uint8Array> {
   const { followers, report, runtime } = deps;
   const { query, entry, place, client, requestId, token } = request;
-  const cursor = new EventCursor(deps.feed, place, filterOf(query), messageOf);
+  const actors = new Actors(deps, request);
+  const cursor = new EventCursor(deps.feed, place, filterOf(query), actors.encoder(messageOf));
   let sentAt = runtime.monotonicNow();
   const isQuiet = () => runtime.monotonicNow() - sentAt >= HEARTBEAT_MS;
   const follower = followers.follow({
@@ -334,7 +380,7 @@ function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<U
     limitMs: STREAM_MS * (1 + runtime.random() / 2),
     isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),
   });
-  const read = (from: EventCursor) => readIfThere(from, follower);
+  const read = (from: EventCursor) => readIfThere(from, follower, actors);
   const parts = followedParts(cursor, follower, read);
   /** Resolves to what to send next, or to `undefined` at the end. */
   const nextWrite = async () => {
@@ -376,8 +422,13 @@ function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<U
 }
 
 /** Resolves to a part without lines if the store is away, until another look. */
-async function readIfThere(cursor: EventCursor, follower: Follower): Promise<EventPart> {
+async function readIfThere(
+  cursor: EventCursor,
+  follower: Follower,
+  actors: Actors,
+): Promise<EventPart> {
   try {
+    await actors.update(follower.entry);
     return await cursor.read(follower.entry, WRITE_LIMITS);
   } catch (error) {
     if (error instanceof StoreError) return NO_LINES;

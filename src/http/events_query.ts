@@ -75,6 +75,9 @@ export const EVENTS_PARAMETERS = {
     EVENTS_TIMEOUT_MAX,
     0,
   ),
+  actors: oneOf("With `true`, each event has its `actor`, as in the history of an animal", [
+    "true",
+  ]),
   type: oneOf("Lists only events of this type", SHOWN_TYPES),
   status: oneOf(
     "Lists only events by which an animal enters, keeps or leaves this status",
@@ -101,6 +104,9 @@ export function parseEventsQuery(search: string, headers: RequestHeaders) {
 }
 
 /** The query of the request that continues after an event. */
-export function queryAfter(id: string, { limit, timeout, type, status }: EventsQuery): string {
-  return queryOf({ lastEventId: id, limit, timeout, type, status });
+export function queryAfter(
+  id: string,
+  { limit, timeout, actors, type, status }: EventsQuery,
+): string {
+  return queryOf({ lastEventId: id, limit, timeout, actors, type, status });
 }

@@ -32,11 +32,19 @@ interface CachedApiKey {
   endsAtMonotonicMs: number;
 }
 
+/** The labels of API keys by their ids. */
+export type ApiKeyLabels = ReadonlyMap<string, string>;
+
+interface CachedLabels extends Pick<CachedApiKey, "generation" | "apiKeyPosition"> {
+  labels: ApiKeyLabels;
+}
+
 /** Looks up API keys by token. Caches each key until the next event about any key. */
 export class ApiKeyReader {
   #store: Store;
   #runtime: Runtime;
   #byToken = new BoundedCache<CachedApiKey>(CACHE_LIMIT);
+  #labels: CachedLabels | undefined;
 
   constructor(store: Store, runtime: Runtime) {
     this.#store = store;
@@ -56,6 +64,23 @@ export class ApiKeyReader {
       return this.#read(token, head).then((read) => this.#expectAlive(read, now));
     }
     return this.#expectAlive(cached, now);
+  }
+
+  /**
+   * The labels of all keys as of that head, by their ids; `undefined` for a key that may only read, because it must not
+   * learn who uses the service. A rotation issues another key, so the label of an event never changes.
+   */
+  async labelsFor({ isReadOnly }: ApiKey, head: Head): Promise<ApiKeyLabels | undefined> {
+    if (isReadOnly) return undefined;
+    const { generation } = head;
+    const apiKeyPosition = apiKeyPositionOf(head);
+    const known = this.#labels;
+    const isCurrent = known?.generation === generation && known.apiKeyPosition === apiKeyPosition;
+    if (isCurrent) return known.labels;
+    const apiKeys = await listApiKeys(this.#store, head);
+    const labels = new Map(apiKeys.map(({ id, label }) => [id, label]));
+    this.#labels = { generation, apiKeyPosition, labels };
+    return labels;
   }
 
   #expectAlive(cached: CachedApiKey, now: number): ApiKey {

@@ -155,6 +155,7 @@ interface CategoryEvent {
   type: string;
   subject: string;
   actor?: string;
+  actorlabel?: string;
   dataschema: string;
   data: { name: string; previous?: { name: string } };
 }
@@ -181,7 +182,7 @@ test("the history of a category says who gave and took its names, also before it
   const path = "/v1/categories/7/events?limit=3";
   const pages = await Array.fromAsync(readPages<CategoryEvent>(service, path));
   const shown = pages.flatMap(({ items }) => items);
-  assertEquals(shown, ofSeven.map((event) => ({ ...event, actor: keyId })));
+  assertEquals(shown, ofSeven.map((event) => ({ ...event, actor: keyId, actorlabel: "test" })));
   const ofOther = `/v1/categories/8/events?cursor=${ofSeven[1].id}`;
   await assertRefused(service, () => send(ofOther), { status: 400, code: "invalid_parameter" });
 });

@@ -45,6 +45,8 @@ export interface FeedLine extends Place {
 export interface FeedEvent {
   /** The type of the event. */
   type: string;
+  /** Who gave the command. The message does not say it. */
+  actor: string;
   /** The values by which a follower can select the event, by the name of the filter. */
   shown: Record<string, readonly unknown[]>;
   /** The event as a message of an event stream. */
@@ -292,7 +294,7 @@ export function jsonOf({ message: { buffer, end }, jsonStart }: FeedEvent): Uint
 
 function feedLineOf(application: Application, recorded: RecordedLine, texts: TextBuffer): FeedLine {
   const { event, line } = recorded;
-  const { type, position } = event;
+  const { type, position, actor } = event;
   const id = feedId(position, sha256Hex(line));
   const shown = application.events[type].shown?.(event.data);
   if (shown === undefined) return { position, id };
@@ -301,7 +303,7 @@ function feedLineOf(application: Application, recorded: RecordedLine, texts: Tex
     beforeJson + encodePublicEvent(application, recorded, id) + MESSAGE_END,
   );
   const jsonStart = message.start + beforeJson.length;
-  return { position, id, event: { type, shown, message, jsonStart } };
+  return { position, id, event: { type, actor, shown, message, jsonStart } };
 }
 
 function feedId(position: number, hash: string): string {

@@ -34,20 +34,31 @@ export function encodeEvent(application: Application, event: RecordedEvent): str
 }
 
 /**
- * The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. `actor` is left
- * out unless it is given.
+ * The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. It has the actor
+ * only among the `extensions`.
  */
 export function encodePublicEvent(
   application: Application,
   { event, line }: RecordedLine,
   id: string,
-  actor?: string,
+  extensions?: Extensions,
 ): string {
-  const actorMember = actor === undefined ? "" : `,"actor":"${escapeActor(actor)}"`;
-  return `${
-    attributesOf(application, event, id)
-  }${actorMember},"datacontenttype":"application/json",` +
+  const text = attributesOf(application, event, id) + AFTER_EXTENSIONS +
     `"data":${decoder.decode(dataOf(line))}}`;
+  return extensions === undefined ? text : withExtensions(text, extensions);
+}
+
+/** Further attributes of an event for clients, by their names. */
+export type Extensions = Readonly<Record<string, string | undefined>>;
+
+const AFTER_EXTENSIONS = ',"datacontenttype":"application/json",';
+
+/** The text of an event for clients, alone or as a message of a stream, with further attributes. */
+export function withExtensions(text: string, extensions: Extensions): string {
+  const at = text.indexOf(AFTER_EXTENSIONS);
+  const members = Object.entries(extensions).filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  return text.slice(0, at) + members.join("") + text.slice(at);
 }
 
 /** The members that the line of an event and its text for clients begin with. Only the line has `predecessor`. */

@@ -23,7 +23,9 @@ let news: readonly StoreEvent[] | undefined;
 
 export async function loadActivity(): Promise<void> {
   news = [];
-  const { body } = await request<StoreEvent[]>(`events?lastEventId=now-${READ}&limit=${READ}`);
+  const { body } = await request<StoreEvent[]>(
+    `events?actors=true&lastEventId=now-${READ}&limit=${READ}`,
+  );
   show([...body, ...news]);
 }
 

@@ -3,6 +3,7 @@
 import { computed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { By } from "../animal/by.tsx";
 import { kindOf } from "../data/events.ts";
 import { BackLink } from "../navigation/back_link.tsx";
 import { connectionProblem } from "../parts/connection.ts";
@@ -62,6 +63,7 @@ function Run({ run, isCut }: RunProps): JSX.Element {
     <li class={`dot ${kindOf(event)}`}>
       <span class="sentence">
         <RunSentence run={run} isCut={isCut} />
+        <By event={event} />
       </span>
       <RelativeTime of={event.time} />
     </li>

@@ -41,7 +41,7 @@ export function runsOf(events: readonly StoreEvent[]): StoreEvent[][] {
 function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
   const later = run.at(-1)!;
   const gapMs = Date.parse(later.time) - Date.parse(event.time);
-  if (!isPetEvent(later) || !isPetEvent(event)) return false;
+  if (!isPetEvent(later) || !isPetEvent(event) || later.actor !== event.actor) return false;
   if (verbOf(later) === verbOf(event)) return gapMs <= LONGEST_GAP_MS;
   const isSameField = fieldsOf(event) !== "" && fieldsOf(later) === fieldsOf(event);
   return isSameField && gapMs <= LONGEST_GAP_OF_ACTION_MS;

@@ -27,11 +27,12 @@ import {
   type Patch,
   textsOf,
 } from "../data/fields.ts";
+import { By } from "./by.tsx";
 import { onEvents } from "../data/feed.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
-import { keyInfo, mayWrite } from "../data/key_info.ts";
+import { mayWrite } from "../data/key_info.ts";
 import { attempt, showProblem } from "../parts/messages.tsx";
 import { Name, spokenName } from "../parts/name.tsx";
 import { PageHeading } from "../parts/page_heading.tsx";
@@ -43,9 +44,6 @@ import { ExactTime, RelativeTime } from "../parts/relative_time.tsx";
 import { changing } from "../data/write_animal.ts";
 
 const EVENTS_PER_PAGE = 100;
-/** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
-const KEY_ID_LENGTH = 6;
-
 const IN_HEADING: readonly string[] = ["name", "status"];
 const BESIDE_HEADING = FIELDS.filter(({ name }) => !IN_HEADING.includes(name));
 const BETWEEN_FIELDS = " · ";
@@ -177,13 +175,13 @@ function Details({ pet, history: { events, nextPage } }: DetailsProps): JSX.Elem
       {added !== undefined && (
         <Detail label="Added">
           <RelativeTime of={added.time} />
-          <By actor={added.actor} />
+          <By event={added} />
         </Detail>
       )}
       {last !== undefined && last !== added && (
         <Detail label="Last change">
           <RelativeTime of={last.time} />
-          <By actor={last.actor} />
+          <By event={last} />
         </Detail>
       )}
     </dl>
@@ -212,21 +210,6 @@ function Detail({ label, children }: { label: string; children: ComponentChildre
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-/**
- * The person behind an event: "you" for the reader's own key, and otherwise the end of the id of the key, because the
- * interface tells no label.
- */
-function By({ actor }: { actor: string | undefined }): JSX.Element | null {
-  // "You" is nobody on paper.
-  if (actor === undefined || isPrinting.value) return null;
-  if (actor === keyInfo.value?.id) return <>, by you</>;
-  return (
-    <>
-      , by the key <code title={actor} translate={false}>…{actor.slice(-KEY_ID_LENGTH)}</code>
-    </>
   );
 }
 
@@ -277,7 +260,7 @@ function Neighbour({ words, id, children }: NeighbourProps): JSX.Element {
 }
 
 function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
-  const { time, actor } = event;
+  const { time } = event;
   const kind = kindOf(event);
   return (
     <li class={`dot ${kind}`}>
@@ -286,7 +269,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
         {isPetEvent(event) && <EventDetails event={event} />}
         <span class="soft small">
           <ExactTime of={time} />
-          <By actor={actor} />
+          <By event={event} />
         </span>
       </div>
     </li>

@@ -11,8 +11,9 @@ export interface StoreEvent {
   subject: string;
   /** When it happened (RFC 3339). */
   time: string;
-  /** The id of the API key that caused it. Only the history of one animal has it. */
+  /** The id of the API key that caused it, and its label, which only a key that may write gets. */
   actor?: string;
+  actorlabel?: string;
   data: unknown;
 }
 

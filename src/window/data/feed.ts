@@ -67,7 +67,7 @@ async function untilVisible(): Promise<void> {
 }
 
 async function followStream(stream: AbortController): Promise<void> {
-  const { response } = await send(`events?lastEventId=${position.value}`, {
+  const { response } = await send(`events?actors=true&lastEventId=${position.value}`, {
     headers: { accept: "text/event-stream" },
     signal: stream.signal,
   });
