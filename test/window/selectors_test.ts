@@ -5,12 +5,14 @@ import { rule, type Source } from "../support/source_rule.ts";
 const WINDOW = "src/window";
 const CALLS =
   /(?<from>[\w.?!]*)\.(?:querySelector(?:All)?|closest|matches)(?:<\w+>)?\((?<argument>"[^"]*"|`[^`]*`|\w+)/g;
+/** Which state an element is in is asked of all alike. */
+const STATE = /^":[a-z-]+"$/;
 const BY_NAME = /\.getElement(?:s)?By\w+\(/g;
 
 /** The elements that a source looks for: from where, and the classes, ids and data in the selector. */
 function searchesIn({ text }: Source): { from: string; names: string[] }[] {
-  return Array.from(text.matchAll(CALLS), ({ groups }) => {
-    const { from, argument } = groups!;
+  const calls = Array.from(text.matchAll(CALLS), ({ groups }) => groups!);
+  return calls.filter(({ argument }) => !STATE.test(argument)).map(({ from, argument }) => {
     const isConstant = /^\w+$/.test(argument);
     const constant = isConstant && new RegExp(`const ${argument} = (".*")`).exec(text)?.[1];
     const selector = constant || argument;

@@ -24,8 +24,8 @@ export function afterDraw(action: () => void): void {
 
 /** Calls `action` when nothing is pressed any more, so that nothing moves away from a click. */
 export function afterPress(action: () => void): void {
-  // What contains a pressed element is pressed, too.
-  const isPressed = document.documentElement.matches(":active");
+  // Below a modal dialog, the root of the document is never active.
+  const isPressed = document.querySelector(":active") !== null;
   if (isPressed) addEventListener("click", action, { once: true });
   else action();
 }
