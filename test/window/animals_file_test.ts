@@ -80,6 +80,7 @@ Deno.test("An import of animalsFile() changes nothing in the same store, and add
     assertEquals(planChanges(readingOf(table), pets), {
       entries: [],
       leftOut: [],
+      present: [],
       unchanged: pets.size,
     });
     const added = planAdditions(readingOf(table)).entries.map((entry) => {
