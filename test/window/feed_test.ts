@@ -189,7 +189,7 @@ testInBrowser(
   async ({ service, network, open }) => {
     let isRefused = true;
     network.fetch = async (request) => {
-      const isRead = request.url.includes("/v1/events?lastEventId=now");
+      const isRead = request.url.includes("lastEventId=now");
       if (!isRead || !isRefused) return await service.fetch(request);
       return Response.json({ status: 400, message: "It fails" }, { status: 400 });
     };

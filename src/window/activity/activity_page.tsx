@@ -63,9 +63,11 @@ function Run({ run, isCut }: RunProps): JSX.Element {
     <li class={`dot ${kindOf(event)}`}>
       <span class="sentence">
         <RunSentence run={run} isCut={isCut} />
+      </span>
+      <span class="soft small">
+        <RelativeTime of={event.time} />
         <By event={event} />
       </span>
-      <RelativeTime of={event.time} />
     </li>
   );
 }
