@@ -22,10 +22,10 @@ const SLOW = {
   downloadThroughput: 50 * 1_024,
   uploadThroughput: 50 * 1_024,
 };
-const WHEEL_PIXELS = 800;
+const WHEEL_PIXELS = 3_000;
 const WHEEL_PAUSE_MS = 16;
 const LONG_FRAME_MS = 50;
-const SCROLL_LIMIT_MS = 180_000;
+const SCROLL_LIMIT_MS = 600_000;
 
 /** A service, and a key for it. */
 interface Shop {
