@@ -23,13 +23,14 @@ interface SelectProps extends ControlAttributes {
 }
 
 export function Select(props: SelectProps): JSX.Element {
-  const { choices, text, onText, isInGrid = false, readOnly, ...attributes } = props;
+  const { choices, text, onText, isInGrid = false, readOnly, class: looks, ...attributes } = props;
   // Most rows are only scrolled past.
   const [isReached, setIsReached] = useState(!isInGrid);
   const drawn = isReached ? choices : choices.filter((it) => it.text === text);
   return (
     <select
       {...attributes}
+      class={isReached ? looks : `${looks} unreached`}
       tabIndex={isInGrid ? -1 : 0}
       aria-readonly={readOnly}
       value={text}
