@@ -17,11 +17,13 @@ import {
   addressOf,
   animalId,
   isListShown,
+  isRemovedShown,
   onFollow,
   PAGES,
   shownPage,
   showPage,
 } from "./navigation/navigation.ts";
+import { RemovedList } from "./list/removed_list.tsx";
 import { SelectionBar } from "./list/selection_bar.tsx";
 import { apiKey, keyProblem, signOut } from "./data/session.ts";
 import { useShortcuts } from "./shortcuts.tsx";
@@ -131,10 +133,10 @@ function Store(): JSX.Element {
   useShortcuts();
   return (
     <main>
-      {isListShown.value && (
+      {(isListShown.value || isRemovedShown.value) && (
         <section aria-label="Animals">
           <Toolbar />
-          <AnimalList />
+          {isListShown.value ? <AnimalList /> : <RemovedList />}
         </section>
       )}
       {shownPage.value === "categories" && <CategoriesPage onMove={openMergeDialog} />}

@@ -14,8 +14,9 @@ import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
 import { attempt, showProblem } from "./parts/messages.tsx";
-import { PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
+import { isRemovedShown, PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { keepTexts } from "./parts/translated_text.ts";
+import { forgetRemoved, removedQuery } from "./data/removed.ts";
 import { addressProblem, apiKey, beginSession } from "./data/session.ts";
 
 // This page restores the place in the list, because the browser would restore a wrong one.
@@ -34,6 +35,7 @@ onEvents((events) => {
   if (has(petIdOf)) {
     countsQuery.refresh().catch(showProblem);
     countCategoriesIfShown();
+    if (isRemovedShown.value) removedQuery.refresh().catch(showProblem);
   }
   if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
 });
@@ -70,6 +72,8 @@ async function readAgain(): Promise<void> {
   position.value = undefined;
   forgetActivity();
   forgetAnimals();
+  forgetRemoved();
+  if (isRemovedShown.value) removedQuery.refresh().catch(showProblem);
   forgetUsedCategories();
   forgetCategoryCounts();
   countCategoriesIfShown();

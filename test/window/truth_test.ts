@@ -126,7 +126,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "an edit keeps its text when its animal leaves the list or is removed, and can add it again",
+  "an edit keeps its text when its animal leaves the list or is removed, and can restore it",
   async ({ service, open }) => {
     for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
@@ -144,13 +144,13 @@ testInBrowser(
     await dialog.getByLabel("Name").fill("My Rex");
     await service.remove(1);
     await dialog.getByText("Rex was removed meanwhile").waitFor();
-    await press(dialog, "Add it again");
-    await toast(page, "My Rex was added").waitFor();
+    await press(dialog, "Restore and save");
+    await toast(page, "Rex was renamed My Rex").waitFor();
     await dialog.waitFor({ state: "hidden" });
     const stored = await (await service.send("/v1/pets?order=asc")).json();
     assertEquals(stored, [
+      { id: 1, name: "My Rex", categoryId: 7, status: "sold" },
       { id: 2, name: "My Mia", categoryId: 7, status: "pending" },
-      { id: 3, name: "My Rex", categoryId: 7, status: "sold" },
     ]);
   },
 );

@@ -59,19 +59,22 @@ testInBrowser(
 );
 
 testInBrowser(
-  "Undo of a removal adds the animal again, and says its new id",
+  "Undo of a removal brings the animal back with its id and history",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: Number.MAX_SAFE_INTEGER, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
     await press(page, "Remove Rex");
     await press(toast(page, "Rex was removed"), "Undo");
     // Pointed at, the message stays.
-    const words = "Undone: Rex is back, with the new id 2 and no history";
+    const words = "Undone: Rex is back";
     await toast(page, words).hover();
     await row(page, "Rex").filter({ hasText: String(Number.MAX_SAFE_INTEGER) }).waitFor();
     await expectSoon(() => statusText(page, "Rex"), "Sold");
     await toast(page, words).getByRole("link", { name: "Rex" }).click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
+    const sentences = page.locator(".history b");
+    await expectSoon(() => sentences.allInnerTexts(), ["Restored", "Removed", "Added"]);
+    assertEquals(await service.listIds(), [1]);
   },
 );
 
@@ -122,7 +125,7 @@ testInBrowser(
     await toast(page, "Undone: Rex is back").waitFor();
     await page.keyboard.press("Control+z");
     await toast(page, "Nothing to undo").waitFor();
-    await expectSoon(() => service.listIds(), [4, 3]);
+    await expectSoon(() => service.listIds(), [2, 1]);
   },
 );
 

@@ -1,7 +1,6 @@
 /** Events in words: one alone, and a run of several that happened at once, such as those of an import. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { computed } from "@preact/signals";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import {
   categoryIdOf,
@@ -13,19 +12,12 @@ import {
 } from "../data/events.ts";
 import { differencesOf, type Patch } from "../data/fields.ts";
 import { ChangeSentence } from "../animal/change_sentence.tsx";
-import { activity } from "./activity.ts";
 import { Name } from "../parts/name.tsx";
 
 const SHORTEST_RUN = 3;
 const LONGEST_GAP_MS = 60_000;
 /** Nobody changes animals one by one so fast: changes to different values are one action, for example an Undo. */
 const LONGEST_GAP_OF_ACTION_MS = 1_000;
-
-/** Animals that have no page any more. */
-const removedIds = computed(() => {
-  const removals = activity.value!.events.filter(({ type }) => type === "PetRemoved");
-  return new Set(removals.map(petIdOf));
-});
 
 /** Splits events, the newest first, into runs. Events that are no run are alone. */
 export function runsOf(events: readonly StoreEvent[]): StoreEvent[][] {
@@ -101,8 +93,7 @@ function subjectOf(event: StoreEvent): ComponentChildren {
 
 function nameOf(event: StoreEvent, name: string): JSX.Element {
   const id = petIdOf(event);
-  const hasPage = id !== undefined && !removedIds.value.has(id);
-  return hasPage ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
+  return id !== undefined ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
 }
 
 /** The words for all events of a run. */

@@ -7,7 +7,7 @@ import type { NewPet, Pet } from "../../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { isRemoved, petOf } from "../data/animals.ts";
 import { newIdempotencyKey, ResponseError } from "../data/api.ts";
-import { changeAnimal, ItIsNow } from "./change_animal.tsx";
+import { changeAnimal, ItIsNow, restoreWith } from "./change_animal.tsx";
 import { faultOfCategoryName, idAboveKnown, isNewCategoryName } from "../data/categories.ts";
 import { Dialog, mayDiscard, openDialog } from "../parts/dialog.tsx";
 import { afterDraw } from "../parts/focus.ts";
@@ -78,8 +78,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
   const headers = useRef({ "idempotency-key": newIdempotencyKey() });
   const isNewCategory = texts.categoryId === newName && isNewCategoryName(newName ?? "");
   const isGone = shown !== undefined && isRemoved(shown.id);
-  /** An animal that was removed meanwhile can be added again. */
-  const isAddition = shown === undefined || isGone;
+  const isAddition = shown === undefined;
   const isTyped = Object.keys(typedTexts(texts, given)).length > 0;
   useUnsaved(isTyped || isSaving);
   const known = shown && petOf(shown.id);
@@ -113,7 +112,7 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
     const complete = isNewCategory ? { ...texts, categoryId: String(idAboveKnown()) } : texts;
     const prepared = isAddition
       ? additionOf(complete, headers.current)
-      : changeOfTexts({ latest: latest!, agreed: agreed! }, complete);
+      : changeOfTexts({ latest: latest!, agreed: agreed!, isGone }, complete);
     const fault = isNewCategory ? faultOfCategoryName(newName!) : undefined;
     if (fault === undefined) return prepared;
     const others = prepared.isSound ? {} : prepared.faults;
@@ -228,11 +227,10 @@ function wordsOfSituation(
   if (shown === undefined) return { yes: "Add" };
   if (isGone) {
     return {
-      yes: "Add it again",
+      yes: "Restore and save",
       fault: (
         <>
-          <Name of={shown.name} />{" "}
-          was removed meanwhile. Added again, it has a new id and no history.
+          <Name of={shown.name} /> was removed meanwhile.
         </>
       ),
     };
@@ -274,14 +272,19 @@ interface Bases {
   latest: Pet;
   /** The change is sent only if the animal is like this. */
   agreed: Pet;
+  /** Whether it was removed meanwhile. Then it is restored first. */
+  isGone: boolean;
 }
 
-function changeOfTexts({ latest, agreed }: Bases, texts: Texts): Prepared {
+function changeOfTexts({ latest, agreed, isGone }: Bases, texts: Texts): Prepared {
   const parsed = parseChange(latest, texts);
   if (!parsed.isSound) return parsed;
   const { patch } = parsed;
-  if (Object.keys(patch).length === 0) return { isSound: true };
-  const send: Send = (category) => changeAnimal(agreed, { ...patch, ...category });
+  if (Object.keys(patch).length === 0 && !isGone) return { isSound: true };
+  const send: Send = (category) => {
+    const all = { ...patch, ...category };
+    return isGone ? restoreWith(latest, all) : changeAnimal(agreed, all);
+  };
   return { isSound: true, send };
 }
 

@@ -16,16 +16,22 @@ import {
 import { StatusPill, viewOf } from "./field_views.tsx";
 import { StatusPicker } from "./status_picker.tsx";
 import { NOT_FOUND, request, ResponseError } from "../data/api.ts";
-import { removeOrAsk } from "./change_animal.tsx";
-import { openAddDialog, openEditDialog } from "./animal_dialog.tsx";
-import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "../data/events.ts";
+import { removeOrAsk, restoreAnimal } from "./change_animal.tsx";
+import { openEditDialog } from "./animal_dialog.tsx";
+import {
+  isPetEvent,
+  kindOf,
+  type PetEvent,
+  petIdOf,
+  petIn,
+  type StoreEvent,
+} from "../data/events.ts";
 import {
   type AnyField,
   differencesOf,
   FIELDS,
   FIELDS_BESIDE_NAME,
   type Patch,
-  textsOf,
 } from "../data/fields.ts";
 import { By } from "./by.tsx";
 import { onEvents } from "../data/feed.ts";
@@ -88,7 +94,7 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
         <Controls history={history} />
       </div>
       {isUnknown
-        ? <p class="soft">It may have been removed.</p>
+        ? <p class="soft">No animal ever had this id.</p>
         : <Contents history={history} loadOlder={loadOlder} />}
       {isPrinting.value && <p class="soft small">Printed on {printedDate()}</p>}
     </article>
@@ -113,7 +119,13 @@ function Contents({ history, loadOlder }: ContentsProps): JSX.Element {
         <div class="banner">
           <p role="status">This animal was removed.</p>
           {mayWrite.value && (
-            <button type="button" onClick={() => openAddDialog(textsOf(pet!))}>Add it again</button>
+            <button
+              type="button"
+              disabled={changing.value.has(pet!.id)}
+              onClick={() => restoreAnimal(pet!)}
+            >
+              Restore
+            </button>
           )}
         </div>
       )}
@@ -330,18 +342,19 @@ function useHistory(id: number) {
     return onEvents((batch) => {
       const own = batch.filter((event) => petIdOf(event) === id);
       if (own.length === 0) return;
-      // The stream does not say who it was, and nobody can read the history of a removed animal.
+      // The stream does not say who it was.
       past.value = { ...past.value, events: merged(own, past.value.events) };
       attempt(about, () => newest.refresh(), showUnlessGone);
     });
   }, []);
   const { events, nextPage } = past.value;
-  const pet = petOf(id);
   const isGone = isRemoved(id);
+  // A page that is opened after the removal has never seen the animal.
+  const pet = petOf(id) ?? (isGone ? events.filter(isPetEvent).map(petIn)[0] : undefined);
   const history: History = {
     pet,
     isRemoved: isGone && pet !== undefined,
-    isUnknown: isGone && pet === undefined,
+    isUnknown: isGone && pet === undefined && !isLoading.value,
     events,
     nextPage,
     isLoading: isLoading.value,

@@ -1,7 +1,8 @@
-/** Changes and removals of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
+/** Changes, removals and restores of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
 
 import type { Pet } from "../../../events/pet.ts";
 import { undoing } from "./change_animals.tsx";
+import { AnimalLink } from "../navigation/animal_link.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
 import { describePet, type Patch } from "../data/fields.ts";
@@ -16,6 +17,7 @@ import {
   isSamePet,
   previousOf,
   removalOf,
+  restoreOf,
   type Write,
   type Written,
 } from "../data/write_animal.ts";
@@ -46,6 +48,18 @@ export async function removeOrAsk(shown: Pet): Promise<void> {
   if (theirs === undefined) return;
   const isSure = await askInConflict(theirs, "Remove anyway");
   if (isSure) await removeOrAsk(theirs);
+}
+
+/** Restores an animal that the reader sees as it was before its removal. */
+export async function restoreAnimal(removed: Pet): Promise<void> {
+  await carryOutOrSay(restoreOf(removed));
+}
+
+/** Restores an animal with other fields. Rejects if somebody else has restored it meanwhile. */
+export async function restoreWith(removed: Pet, patch: Patch): Promise<Written> {
+  const restored = await carryOut(restoreOf(removed));
+  if (Object.keys(patch).length === 0) return restored;
+  return await changeAnimal(restored.after!, patch);
 }
 
 function askInConflict(theirs: Pet, yes: string): Promise<boolean> {
@@ -111,7 +125,15 @@ async function carryOut(write: Write): Promise<Written> {
 
 /** If somebody else has made the same change before, nothing was done that could be undone. */
 function showDone(written: Written): void {
-  const { before, after } = written;
+  const { before, after, isRestore } = written;
+  if (isRestore) {
+    showToast(
+      <>
+        <AnimalLink id={before.id} name={before.name} /> was restored
+      </>,
+    );
+    return;
+  }
   if (after !== undefined && isSamePet(before, after)) {
     showToast(
       <>

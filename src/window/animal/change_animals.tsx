@@ -1,4 +1,4 @@
-/** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
+/** Changes, removals and restores of several animals at once, and their undo. Each animal has an outcome of its own. */
 
 import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -6,6 +6,7 @@ import type { Pet, PetStatus } from "../../../events/pet.ts";
 import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { isOfNone, isOvertaken } from "../data/api.ts";
+import type { RemovedPet } from "../data/removed.ts";
 import { DistinctCategory } from "../categories/category_name.tsx";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { animals, animalsWere } from "../parts/count_words.ts";
@@ -14,7 +15,6 @@ import { afterDraw, focusHome, isFocusFree } from "../parts/focus.ts";
 import { differencesOf, type Patch, statusInSentence, statusLabel } from "../data/fields.ts";
 import { showToast, type Undo } from "../parts/messages.tsx";
 import { Name } from "../parts/name.tsx";
-import { animalId, showOtherAnimal } from "../navigation/navigation.ts";
 import {
   beginWrites,
   changeOf,
@@ -23,7 +23,9 @@ import {
   endWrites,
   previousOf,
   removalOf,
+  restoreOf,
   undoOf,
+  whyNotRestored,
   type Write,
   type Written,
 } from "../data/write_animal.ts";
@@ -141,8 +143,7 @@ async function change(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text:
-      "You can undo this for a few seconds, but then the animals have new ids and lose their history.",
+    text: "“Removed” lists them, and can restore them with their history.",
     no: "Keep",
     yes: "Remove",
   });
@@ -167,6 +168,14 @@ export async function undoImport(
   return outcomes;
 }
 
+/** Restores the animals, each only if it is still as the list of removed animals shows it. */
+export async function restoreAnimals(pets: readonly RemovedPet[]): Promise<void> {
+  report(await writeEach(pets.map(restoreOf), "Restoring"), {
+    verb: "restored",
+    words: (count) => `${animalsWere(count)} restored`,
+  });
+}
+
 /** The undo of writes to one or several animals, as long as one of these can be undone. */
 export function undoing(done: readonly Written[]): Undo {
   return {
@@ -177,16 +186,11 @@ export function undoing(done: readonly Written[]): Undo {
 }
 
 async function undo(done: readonly Written[]): Promise<void> {
-  // Animals that are added again get new ids in the order of their old ones.
-  const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
-  const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
+  const outcomes = await writeEach(done.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
   const [first] = outcomes.done;
-  const isPageOfRemoved = done.length === 1 && done[0].before.id === animalId.value;
-  // The animal has another page after its removal is undone.
-  if (wasRemoved && isPageOfRemoved && first !== undefined) showOtherAnimal(first.before.id);
   report(outcomes, {
-    verb: wasRemoved ? "added again" : "changed back",
+    verb: wasRemoved ? "restored" : "changed back",
     words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
   });
   if (first !== undefined) await focusRow(first.before.id);
@@ -211,11 +215,11 @@ function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
   const [{ before, after }] = done;
   const { id, name, status } = after!;
   if (done.length > 1) {
-    const what = wasRemoved ? "are back, with new ids and no history" : "changed back";
+    const what = wasRemoved ? "are back" : "changed back";
     return <>Undone: {animals(done.length)} {what}</>;
   }
   const link = <AnimalLink id={id} name={name} />;
-  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and no history</>;
+  if (wasRemoved) return <>Undone: {link} is back</>;
   const differences = differencesOf(after!, previousOf(before, after!));
   const fields = differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
   if (fields === "status" && status !== undefined) {
@@ -238,7 +242,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
     for await (const answers of sendInBatches(free, ({ operation }) => operation)) {
       for (const answer of answers) {
         if (answer.error === undefined) done.push(writtenBy(answer));
-        else failures.push({ pet: answer.item.shown, why: whyNot(answer.error) });
+        else failures.push({ pet: answer.item.shown, why: whyNot(answer.item, answer.error) });
       }
       endings.push(endWrites(answers.map(endedBy)));
       run.done.value = done.length + failures.length;
@@ -254,10 +258,8 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   return { done, failures, notSent: writes.length - run.done.value };
 }
 
-/** An animal that was added again is both before and after. */
-function writtenBy({ item: { shown, operation }, pet }: Answer<Write>): Written {
-  const before = operation.action === "add" ? pet! : shown;
-  return { kind: "done", before, after: pet };
+function writtenBy({ item: { shown }, pet }: Answer<Write>): Written {
+  return { kind: "done", before: shown, after: pet };
 }
 
 /** Somebody else may have changed or removed an animal that was not written. */
@@ -268,7 +270,8 @@ function endedBy(answer: Answer<Write>): Ended {
   return { write, written: { kind: "conflict", before: write.shown, after: undefined } };
 }
 
-function whyNot(error: Error): string {
+function whyNot({ operation }: Write, error: Error): string {
+  if (operation.action === "restore") return whyNotRestored(error).message;
   if (!isOvertaken(error)) return error.message;
   return isOfNone(error) ? REMOVED : CHANGED;
 }

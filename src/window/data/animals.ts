@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Pet } from "../../../events/pet.ts";
 import { rememberCategories } from "./categories.ts";
-import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
+import { isPetEvent, type PetEvent, petIdOf, petIn, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
 import { type Filter, isSearch, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
 import { attempt } from "../parts/messages.tsx";
@@ -227,9 +227,9 @@ interface Fact {
   at: string;
 }
 
-function factOf({ id: at, type, data }: PetEvent): Fact {
-  const { previous: _, ...pet } = data as Pet & { previous?: unknown };
-  return { id: pet.id, pet: type === "PetRemoved" ? undefined : pet, at };
+function factOf(event: PetEvent): Fact {
+  const { id: at, type, data: { id } } = event;
+  return { id, pet: type === "PetRemoved" ? undefined : petIn(event), at };
 }
 
 /** Of two facts about an animal, the one with the later position stays, whichever comes first. */

@@ -4,17 +4,19 @@ import { signal } from "@preact/signals";
 import { type Tab, TABS } from "./filter.ts";
 import { Query, readNow } from "./queries.ts";
 
-/** Five requests, so not after each batch of events. */
+/** Six requests, so not after each batch of events. */
 const PAUSE_MS = 1_000;
 
-/** The numbers of animals by tabs; none before they are counted. */
-export const counts = signal<Partial<Record<Tab, number>>>({});
+/** The numbers of animals by tabs, and of the removed ones; none before they are counted. */
+export const counts = signal<Partial<Record<Tab | "removed", number>>>({});
 
 export const countsQuery = new Query(async () => {
-  const all = TABS.map(async ({ tab }) => {
-    const query = tab === "" ? "" : `&status=${tab}`;
-    const { headers } = await readNow(`pets?limit=1${query}`);
-    return [tab, Number(headers.get("x-total-count"))];
-  });
-  counts.value = Object.fromEntries(await Promise.all(all));
+  const all = TABS.map(({ tab }) => countOf(tab, tab === "" ? "" : `&status=${tab}`));
+  const removed = countOf("removed", "&removed=true");
+  counts.value = Object.fromEntries(await Promise.all([...all, removed]));
 }, PAUSE_MS);
+
+async function countOf(name: string, query: string): Promise<[string, number]> {
+  const { headers } = await readNow(`pets?limit=1${query}`);
+  return [name, Number(headers.get("x-total-count"))];
+}

@@ -1,5 +1,6 @@
 /** Events as the feed has them. */
 
+import type { Pet } from "../../../events/pet.ts";
 import type { PetEventBody } from "../../../events/pet_event.ts";
 
 /** Any event, also of a type that this page does not know. */
@@ -23,13 +24,19 @@ const KNOWN_TYPES: Record<PetEventBody["type"], Kind> = {
   PetCreated: "added",
   PetUpdated: "changed",
   PetRemoved: "removed",
-  PetRestored: "added",
+  PetRestored: "restored",
 };
 
-export type Kind = "added" | "changed" | "removed";
+export type Kind = "added" | "changed" | "removed" | "restored";
 
 export function isPetEvent(event: StoreEvent): event is PetEvent {
   return Object.hasOwn(KNOWN_TYPES, event.type);
+}
+
+/** The animal after an event, or before its removal. */
+export function petIn({ data }: PetEvent): Pet {
+  const { previous: _, ...pet } = data as Pet & { previous?: unknown };
+  return pet;
 }
 
 /** An event of an unknown type has changed something. */

@@ -1,16 +1,18 @@
-/** Changes and removals of animals, and their undo. Each is sent only if the animal is still as the reader saw it. */
+/** Changes, removals and restores of animals, and their undo. Each is sent only if the animal is still as the reader saw it. */
 
 import { signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { refreshAnimals } from "./animals.ts";
-import { etagOf, isOvertaken, request, write } from "./api.ts";
+import { etagOf, isOvertaken, PRECONDITION_FAILED, request, ResponseError, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.ts";
 import { holdPage, releasePage } from "./unsaved.ts";
-import type { Operation } from "./write_batch.ts";
+import { type Operation, sendInBatches } from "./write_batch.ts";
 
 /** Tries while others change the animal between a read and a write, but no field that the reader saw. */
 const TRIES = 3;
 const HOLDER = "write-animal";
+
+const RESTORED = "Somebody else has restored it meanwhile";
 
 const ALWAYS_OTHER =
   "Nothing was changed, because somebody else changes this animal at the same time. Try again";
@@ -18,7 +20,7 @@ const ALWAYS_OTHER =
 /** The animals that are being changed, by their ids, each with the fields that it gets. */
 export const changing = signal<ReadonlyMap<number, Patch>>(new Map());
 
-/** A change or removal that the reader wants, of an animal which the reader sees as `shown`. */
+/** A change, removal or restore that the reader wants, of an animal which the reader sees as `shown`. */
 export interface Write {
   shown: Pet;
   /** The fields that the animal gets. */
@@ -35,6 +37,7 @@ export interface Written {
   kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
+  isRestore?: true;
 }
 
 export function changeOf(shown: Pet, patch: Patch): Write {
@@ -55,6 +58,24 @@ export function removalOf(shown: Pet): Write {
   return { shown, patch: {}, operation: { action: "remove", expected: shown }, send };
 }
 
+/** The animal is restored only if it was like this before its removal. */
+export function restoreOf(removed: Pet): Write {
+  const operation: Operation = { action: "restore", expected: removed };
+  const send = async (): Promise<Written> => {
+    const [[{ pet, error }]] = await Array.fromAsync(sendInBatches([removed], () => operation));
+    if (error !== undefined) throw whyNotRestored(error);
+    return { kind: "done", before: pet!, after: pet, isRestore: true };
+  };
+  return { shown: removed, patch: {}, operation, send };
+}
+
+/** If the animal is there, or was removed again in another state, the error says so. */
+export function whyNotRestored(error: Error): Error {
+  const isOther = error instanceof ResponseError &&
+    (error.code === "pet_not_removed" || error.status === PRECONDITION_FAILED);
+  return isOther ? new Error(RESTORED) : error;
+}
+
 /** The number of new animals that are being sent. */
 export const adding = signal(0);
 
@@ -62,26 +83,18 @@ export const adding = signal(0);
 export async function addAnimal(pet: NewPet, headers: Record<string, string>): Promise<Written> {
   adding.value++;
   try {
-    const added = await sendNew(pet, headers);
-    await refreshAnimals([added.before.id]);
-    return added;
+    const { body } = await write<Pet>("POST", "pets", pet, headers);
+    await refreshAnimals([body.id]);
+    return { kind: "done", before: body, after: body };
   } finally {
     adding.value--;
   }
 }
 
-async function sendNew(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
-  const { body } = await write<Pet>("POST", "pets", pet, headers);
-  return { kind: "done", before: body, after: body };
-}
-
-/** Undoes a change unless somebody else has changed the animal since, or adds a removed animal again, with a new id. */
+/** Undoes a change unless somebody else has changed the animal since, or restores a removed animal. */
 export function undoOf({ before, after }: Written): Write {
-  if (after !== undefined) return changeOf(after, previousOf(before, after));
-  const entries = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
-  const fields = Object.fromEntries(entries) as NewPet;
-  const send = () => sendNew(fields);
-  return { shown: before, patch: {}, operation: { action: "add", fields }, send };
+  if (after === undefined) return restoreOf(before);
+  return changeOf(after, previousOf(before, after));
 }
 
 /** Shows that these writes are being sent. The page is not left without a question until they have ended. */

@@ -10,7 +10,7 @@ const BYTES_MAX = 60_000;
 
 /** A write as an operation of a batch. */
 export interface Operation {
-  action: "add" | "change" | "remove";
+  action: "add" | "change" | "remove" | "restore";
   /** The animal as the reader sees it; absent for an addition. If it is another one by now, nothing is done. */
   expected?: Pet;
   fields?: NewPet | Patch;

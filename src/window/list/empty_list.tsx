@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
+import { counts } from "../data/counts.ts";
 import { isFiltered, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { useHome } from "../parts/focus.ts";
@@ -13,14 +14,15 @@ import { mayWrite } from "../data/key_info.ts";
 import { isBlank } from "../parts/blank.ts";
 import { showAllAnimals } from "../navigation/navigation.ts";
 
-/** Whether the store has no animals, so that there is nothing to find or to export. */
+/** Whether the store has no animals, not even removed ones, so that there is nothing to find or to export. */
 export const isStoreEmpty = computed(() => {
   const isWhole = !hasNothing.value && !hasMore.value && !isLoading.value;
-  return isWhole && rowIds.value.length === 0 && !isFiltered(wanted.value);
+  const isEmpty = isWhole && rowIds.value.length === 0 && !isFiltered(wanted.value);
+  return isEmpty && !counts.value.removed;
 });
 
 export function EmptyList(): JSX.Element {
-  return isStoreEmpty.value ? <EmptyStore /> : <NoneFound />;
+  return isFiltered(wanted.value) ? <NoneFound /> : <EmptyStore />;
 }
 
 function NoneFound(): JSX.Element {

@@ -10,7 +10,7 @@ import { animals } from "../parts/count_words.ts";
 import { counts } from "../data/counts.ts";
 import { isStoreEmpty } from "./empty_list.tsx";
 import { exportAnimals, isExporting } from "./export_animals.ts";
-import { isSearch, type Tab, TABS } from "../data/filter.ts";
+import { isSearch, TABS } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { useHome } from "../parts/focus.ts";
 import { FormField } from "../parts/form_field.tsx";
@@ -21,9 +21,13 @@ import { Menu } from "../parts/menu.tsx";
 import { TextInput } from "../parts/text_input.tsx";
 import {
   filterFault,
+  isListShown,
+  isRemovedShown,
   leaveTyped,
+  PAGES,
   showAllAnimals,
   showList,
+  showPage,
   showTyped,
   turnOrder,
   typed,
@@ -37,20 +41,36 @@ const TYPING_PAUSE_MS = 150;
 let typing: ReturnType<typeof setTimeout>;
 
 export function Toolbar(): JSX.Element | null {
-  if (isStoreEmpty.value) return null;
+  if (isStoreEmpty.value && !isRemovedShown.value) return null;
   return (
     <>
       <div class="tabs">
         <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
-          {TABS.map(({ tab, label }) => <StatusTab key={tab} tab={tab} label={label} />)}
+          {TABS.map(({ tab, label }) => (
+            <Tab
+              key={tab}
+              tab={tab}
+              label={label}
+              isSelected={isListShown.value && tab === wanted.value.status}
+              onPress={() => showList({ status: tab })}
+            />
+          ))}
+          <Tab
+            tab="removed"
+            label={PAGES.removed}
+            isSelected={isRemovedShown.value}
+            onPress={() => showPage("removed")}
+          />
         </div>
-        <Results />
+        {isListShown.value && <Results />}
       </div>
-      <div class="tools">
-        <Search />
-        <FurtherTools />
-        {mayWrite.value && <AddButton />}
-      </div>
+      {isListShown.value && (
+        <div class="tools">
+          <Search />
+          <FurtherTools />
+          {mayWrite.value && <AddButton />}
+        </div>
+      )}
     </>
   );
 }
@@ -91,11 +111,19 @@ function Previous({ why }: { why: string }): JSX.Element {
   );
 }
 
-function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
+interface TabProps {
+  tab: keyof typeof counts.value;
+  label: string;
+  isSelected: boolean;
+  onPress: () => void;
+}
+
+function Tab({ tab, label, isSelected, onPress }: TabProps): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
-  const isSelected = tab === wanted.value.status;
   useHome(button, isSelected);
-  const isCounted = Object.keys(counts.value).length === TABS.length;
+  const isCounted = Object.keys(counts.value).length > 0;
+  // A search counts what it finds in the lists of the other tabs.
+  const hasCount = tab === "removed" || !isSearch(wanted.value);
   // The line of the tabs gets longer when they get their numbers.
   useLayoutEffect(() => {
     if (isSelected) showInLine(button.current!);
@@ -109,9 +137,9 @@ function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
       aria-controls="animals"
       aria-selected={isSelected}
       tabIndex={isSelected ? 0 : -1}
-      onClick={() => showList({ status: tab })}
+      onClick={onPress}
     >
-      {label} {!isSearch(wanted.value) && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
+      {label} {hasCount && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
     </button>
   );
 }

@@ -12,7 +12,7 @@ import { attempt } from "../parts/messages.tsx";
 export const animalId = signal<number | undefined>(undefined);
 
 /** The pages that the address names instead of an animal, each with its title. */
-export const PAGES = { categories: "Categories", activity: "Activity" };
+export const PAGES = { categories: "Categories", activity: "Activity", removed: "Removed" };
 
 type Page = keyof typeof PAGES;
 
@@ -23,6 +23,9 @@ export const shownPage = signal<Page | undefined>(undefined);
 export const isListShown = computed(() =>
   animalId.value === undefined && shownPage.value === undefined
 );
+
+/** Whether the removed animals are shown, below the tabs of the list. */
+export const isRemovedShown = computed(() => shownPage.value === "removed");
 
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
