@@ -10,6 +10,7 @@ import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 const COLORS: Partial<Record<EventType, (text: string) => string>> = {
   PetCreated: green,
   PetRemoved: red,
+  PetRestored: green,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
   CategoryNamed: green,

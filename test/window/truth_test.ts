@@ -59,7 +59,7 @@ testInBrowser(
     assertEquals(await page.getByText("being saved").count(), 0);
     await press(page, "Undo");
     await toast(page, "Undone: Rex is back").waitFor();
-    assertEquals(await service.listIds(), [3]);
+    assertEquals(await service.listIds(), [1]);
   },
 );
 
