@@ -1,7 +1,7 @@
 /** The page of one animal: how it is now, and its whole history. */
 
 import { signal, useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import {
@@ -295,9 +295,11 @@ function EventDetails({ event }: { event: PetEvent }): JSX.Element {
     return (
       <p>
         <Name of={data.name} />
-        {FIELDS_BESIDE_NAME.map((field) => viewOf(field).show(data[field.name]))
-          .filter((shown) => shown !== "" && shown !== undefined)
-          .map((shown) => <>{BETWEEN_FIELDS}{shown}</>)}
+        {FIELDS_BESIDE_NAME.map((field) => {
+          const shown = viewOf(field).show(data[field.name]);
+          const isEmpty = shown === "" || shown === undefined;
+          return isEmpty ? null : <Fragment key={field.name}>{BETWEEN_FIELDS}{shown}</Fragment>;
+        })}
       </p>
     );
   }
