@@ -316,7 +316,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
     ],
     [
       'Query parameter "removed" cannot be used with another filter or an order',
-      ...["ids=1", "status=sold", "categoryId=1", "name=a", "order=desc"].map((it) =>
+      ...["ids=1", "status=sold", "categoryId=1", "name=a", "q=a", "order=desc"].map((it) =>
         `GET /v1/pets?removed=true&${it}`
       ),
     ],
@@ -359,7 +359,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       ...["secret", "0", "-1", "", "1.5", "9".repeat(20)].map((it) => `GET /v1/pets?cursor=${it}`),
     ],
     [
-      'Query parameter "cursor" is not known: use lastEventId, since, limit, timeout, type, status',
+      'Query parameter "cursor" is not known: use lastEventId, since, limit, timeout, actors, type, status',
       "GET /v1/events?cursor=1",
     ],
     [
