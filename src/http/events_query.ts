@@ -28,7 +28,7 @@ export const SHOWN_TYPES = APPLICATION.eventTypes.filter((type) =>
 );
 
 /** Matches the value of `lastEventId` that means the end of the log, or a place so many lines before it. */
-const FROM_END_PATTERN = /^now(?:-([1-9]\d{0,2}))?$/;
+const FROM_END_PATTERN = /^now(?:-([1-9]\d{0,8}))?$/;
 
 /** The number of lines between the place that such a value means and the end; `undefined` for the id of an event. */
 export function linesFromEnd(lastEventId: string): number | undefined {

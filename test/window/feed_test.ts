@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
+  button,
   happened,
   linkOf,
   press,
@@ -172,15 +173,20 @@ testInBrowser(
     const sentences = page.getByRole("article").locator(".sentence");
     const check = (expected: string[]) => expectSoon(() => sentences.allTextContents(), expected);
     // It does not know how many there were before the hundred.
-    await check(["Animals were added"]);
+    await check(["At least 100 animals were added"]);
     await service.remove(120);
-    await check(["Pet 120 was removed", "Animals were added"]);
+    await check(["Pet 120 was removed", "At least 100 animals were added"]);
     await showListAgain(page);
     for (let id = 1; id <= 50; id++) await service.change(id, { status: "sold" });
     await tab(page, "Sold 50").waitFor();
     await showActivity(page);
-    await check(["50 animals were sold", "Pet 120 was removed", "Animals were added"]);
+    const newer = ["50 animals were sold", "Pet 120 was removed"];
+    await check([...newer, "At least 100 animals were added"]);
     assertEquals(reads.length, 1);
+    await press(page, "Show older");
+    await check([...newer, "120 animals were added"]);
+    await button(page, "Show older").waitFor({ state: "hidden" });
+    assertEquals(reads.length, 2);
   },
 );
 

@@ -4,10 +4,12 @@ import { signal } from "@preact/signals";
 import { request } from "../data/api.ts";
 import type { StoreEvent } from "../data/events.ts";
 
-/** Of a run that begins before the shown events, the page does not know the length. */
+/** Number of events that are shown at first. */
 const SHOWN = 100;
 /** More than are shown, so that the page knows whether there are older ones. */
 const READ = 200;
+/** How many more are read at once when somebody wants older ones: the limit of the interface. */
+const READ_OLDER = 1_000;
 
 interface Activity {
   /** The newest one first. */
@@ -23,16 +25,29 @@ let news: readonly StoreEvent[] | undefined;
 
 export async function loadActivity(): Promise<void> {
   news = [];
-  const { body } = await request<StoreEvent[]>(
-    `events?actors=true&lastEventId=now-${READ}&limit=${READ}`,
-  );
-  show([...body, ...news]);
+  const events = newestFirst([...await read(READ, READ), ...news]);
+  activity.value = { events: events.slice(0, SHOWN), hasOlder: events.length > SHOWN };
+}
+
+/** Reads events that are older than the shown ones. */
+export async function loadOlderActivity(): Promise<void> {
+  const shown = activity.value?.events ?? [];
+  if (shown.length === 0) return;
+  const newest = positionOf(shown[0]);
+  const distance = newest - positionOf(shown.at(-1)!) + READ_OLDER;
+  const older = await read(distance, READ_OLDER);
+  const events = newestFirst([...older, ...activity.value?.events ?? []]);
+  activity.value = { events, hasOlder: distance < newest };
 }
 
 /** Takes events of the stream. */
 export function followActivity(events: readonly StoreEvent[]): void {
-  if (activity.value !== undefined) show([...activity.value.events, ...events]);
-  else if (news !== undefined) news = [...news, ...events];
+  if (news === undefined) return;
+  if (activity.value === undefined) news = [...news, ...events];
+  else {activity.value = {
+      ...activity.value,
+      events: newestFirst([...activity.value.events, ...events]),
+    };}
 }
 
 /** Forgets everything, because the service has another log. */
@@ -41,10 +56,18 @@ export function forgetActivity(): void {
   activity.value = undefined;
 }
 
-/** Shows the newest of some events, each once. */
-function show(events: readonly StoreEvent[]): void {
+/** Reads the first events of the last entries of the log. */
+async function read(lastEntries: number, limit: number): Promise<StoreEvent[]> {
+  const path = `events?actors=true&lastEventId=now-${lastEntries}&limit=${limit}`;
+  return (await request<StoreEvent[]>(path)).body;
+}
+
+function positionOf({ id }: StoreEvent): number {
+  return Number(id.split("-")[0]);
+}
+
+/** Each event once. */
+function newestFirst(events: readonly StoreEvent[]): StoreEvent[] {
   const byId = new Map(events.map((event) => [event.id, event]));
-  const newestFirst = [...byId.values()].sort((a, b) => a.id < b.id ? 1 : -1);
-  const hasOlder = activity.value?.hasOlder || newestFirst.length > SHOWN;
-  activity.value = { events: newestFirst.slice(0, SHOWN), hasOlder };
+  return [...byId.values()].sort((a, b) => a.id < b.id ? 1 : -1);
 }

@@ -10,7 +10,7 @@ import { connectionProblem } from "../parts/connection.ts";
 import { attempt } from "../parts/messages.tsx";
 import { PageHeading } from "../parts/page_heading.tsx";
 import { RelativeTime } from "../parts/relative_time.tsx";
-import { activity, loadActivity } from "./activity.ts";
+import { activity, loadActivity, loadOlderActivity } from "./activity.ts";
 import { type RunProps, RunSentence, runsOf } from "./event_sentences.tsx";
 
 const runs = computed(() => runsOf(activity.value?.events ?? []));
@@ -52,8 +52,29 @@ function Runs(): JSX.Element {
           <Run key={run.at(-1)!.id} run={run} isCut={hasOlder && run === runs.value.at(-1)} />
         ))}
       </ol>
-      {hasOlder && <p class="note small">The page of an animal has all that has happened to it.</p>}
+      {hasOlder && <Older />}
     </>
+  );
+}
+
+function Older(): JSX.Element {
+  const isLoading = useSignal(false);
+  const load = async () => {
+    isLoading.value = true;
+    await attempt("activity", loadOlderActivity);
+    isLoading.value = false;
+  };
+  return (
+    <p class="older">
+      <button
+        type="button"
+        aria-disabled={isLoading.value}
+        onClick={() => isLoading.value || load()}
+      >
+        Show older
+      </button>
+      <span class="soft small">The page of an animal has all that has happened to it.</span>
+    </p>
   );
 }
 

@@ -41,7 +41,7 @@ function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
 
 export interface RunProps {
   run: readonly StoreEvent[];
-  /** Whether the run may begin before its events, so that their number says nothing. */
+  /** Whether the run may begin before its events. */
   isCut: boolean;
 }
 
@@ -50,10 +50,10 @@ export function RunSentence({ run, isCut }: RunProps): JSX.Element {
   if (run.length === 1) return <Sentence event={event} />;
   const animals = new Set(run.map(petIdOf)).size;
   if (animals > 1) {
-    return <>{isCut ? "Animals" : `${animals.toLocaleString("en")} animals`} {verbOfRun(run)}</>;
+    return <>{isCut && "At least "}{animals.toLocaleString("en")} animals {verbOfRun(run)}</>;
   }
-  const times = isCut ? "many" : run.length.toLocaleString("en");
-  return <>{subjectOf(event)} was changed {times} times</>;
+  const times = run.length.toLocaleString("en");
+  return <>{subjectOf(event)} was changed {isCut && "at least "}{times} times</>;
 }
 
 function Sentence({ event }: { event: StoreEvent }): JSX.Element {

@@ -139,7 +139,7 @@ function Row({ pet, isChosen, onChoose }: RowProps): JSX.Element {
       <p class="what">
         <AnimalLink id={id} name={name} />
         <span class="soft small">
-          {FIELDS_BESIDE_NAME.map((field) => (
+          {FIELDS_BESIDE_NAME.filter((field) => pet[field.name] !== undefined).map((field) => (
             <span key={field.name}>{viewOf(field).show(pet[field.name])}{BETWEEN_FIELDS}</span>
           ))}
           Id {id}
