@@ -96,7 +96,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
       await edit(
         "events/pet_event.ts",
         ['import type { z } from "zod";', 'import { z } from "zod";'],
-        ["  PetRemoved: Pet,\n", `  PetRemoved: Pet,\n  PetReserved: ${DATA},\n`],
+        ["  PetRestored: Pet,\n", `  PetRestored: Pet,\n  PetReserved: ${DATA},\n`],
       );
       const { output } = await runDeno(project, ["check", "src/main.ts", "src/window/main.tsx"]);
       for (const file of ["animals/pets.ts", "window/data/events.ts", "window/data/fields.ts"]) {
@@ -110,8 +110,8 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
       await edit("src/animals/pets.ts", ["  PetRemoved: {\n", `${entry}  PetRemoved: {\n`]);
       const kind = '  PetRemoved: "removed",\n';
       await edit("src/window/data/events.ts", [kind, `${kind}  PetReserved: "changed",\n`]);
-      const added = `  status,\n${fieldOfWindow}\n${FIELD_OF_EVENT_IN_WINDOW}\n};`;
-      await edit("src/window/data/fields.ts", ["  status,\n};", added]);
+      const added = `  note,\n${fieldOfWindow}\n${FIELD_OF_EVENT_IN_WINDOW}\n};`;
+      await edit("src/window/data/fields.ts", ["  note,\n};", added]);
       const { output } = await runDeno(project, tests);
       for (const name of NAMED_BY_TESTS) assertStringIncludes(output, name);
       assertStringIncludes(output, ` ${NAMED_BY_TESTS.length} failed`);
@@ -128,9 +128,9 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
         "src/http/README.md",
         [firstOperation, firstOperation + ROWS_OF_OPERATIONS],
         [afterFields, ROWS_OF_FIELDS + afterFields],
-        ["`PetUpdated`, `PetRemoved` ", "`PetUpdated`, `PetRemoved`, `PetReserved` "],
+        ["`PetRemoved`, `PetRestored` ", "`PetRemoved`, `PetRestored`, `PetReserved` "],
       );
-      await edit("src/http/docs/guides.md", ['"PetRemoved"]', '"PetRemoved", "PetReserved"]']);
+      await edit("src/http/docs/guides.md", ['"PetRestored"]', '"PetRestored", "PetReserved"]']);
       const change = "} else if (position % CHANGE_EVERY === 0) {";
       await edit("test/support/sample_log.ts", [change, SAMPLES]);
       const write = commands.find(([name]) => name === "run")!;
