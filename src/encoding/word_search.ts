@@ -24,11 +24,11 @@ const SEPARATORS = /[\s,]+/;
 
 /** The text by which searches compare a name or another text: that of foldName(), without accents. */
 export function searchedText(text: string): string {
-  const folded = foldName(text);
   // A search folds thousands of names.
-  if (!OUTSIDE_ASCII.test(folded)) return folded;
-  const withoutAccents = folded.normalize("NFD").replaceAll(ACCENTS, "").normalize("NFC");
-  return withoutAccents.replaceAll(STROKED, (letter) => PLAIN_LETTERS[letter]);
+  if (!OUTSIDE_ASCII.test(text)) return text.toUpperCase();
+  const withoutAccents = foldName(text).normalize("NFD").replace(ACCENTS, "");
+  if (!OUTSIDE_ASCII.test(withoutAccents)) return withoutAccents;
+  return withoutAccents.normalize("NFC").replace(STROKED, (letter) => PLAIN_LETTERS[letter]);
 }
 
 /** The words of a search or of a name: its parts between white space and commas, as {@linkcode searchedText}. */

@@ -1,6 +1,6 @@
 /** Starts the page: signs in, reads the store, and follows it. */
 
-import { effect } from "@preact/signals";
+import { computed, effect } from "@preact/signals";
 import { render } from "preact";
 import { followActivity, forgetActivity } from "./activity/activity.ts";
 import { shownName } from "./animal/animal_page.tsx";
@@ -9,7 +9,7 @@ import { App } from "./app.tsx";
 import { forgetUsedCategories } from "./data/categories.ts";
 import { categoryCountsQuery, forgetCategoryCounts } from "./data/category_counts.ts";
 import { categoriesQuery } from "./data/categories_query.ts";
-import { countsQuery } from "./data/counts.ts";
+import { countsQuery, searchCountsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
@@ -37,9 +37,14 @@ onEvents((events) => {
     countCategoriesIfShown();
     if (isRemovedShown.value) removedQuery.refresh().catch(showProblem);
   }
-  if (has(categoryIdOf)) categoriesQuery.refresh().catch(showProblem);
+  if (has(categoryIdOf)) followCategories().catch(showProblem);
 });
 effect(countCategoriesIfShown);
+/** The search and the category, which all tabs share. Those of the address are counted after the list was read. */
+const search = computed(() => `${wanted.value.q}/${wanted.value.categoryId}`);
+search.subscribe(() => {
+  if (position.peek() !== undefined) searchCountsQuery.refresh().catch(showProblem);
+});
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
@@ -54,6 +59,14 @@ await attempt("list", showAddress);
 if (addressProblem.value !== undefined) showProblem(new Error(addressProblem.value));
 readRest().catch(showProblem);
 await follow(readAgain);
+
+/** A search also finds names of categories. */
+async function followCategories(): Promise<void> {
+  await categoriesQuery.refresh();
+  if (wanted.value.q === "") return;
+  await attempt("list", () => loadAnimals({ ...wanted.value }));
+  await countsQuery.refresh();
+}
 
 function countCategoriesIfShown(): void {
   if (shownPage.value === "categories") categoryCountsQuery.refresh().catch(showProblem);

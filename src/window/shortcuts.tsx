@@ -15,7 +15,7 @@ interface Shortcut {
 }
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { keys: "/", what: "Search by name or id", run: focusSearch },
+  { keys: "/", what: "Search by name, note or id", run: focusSearch },
   { keys: "n", what: "Add an animal", run: () => mayWrite.value && openAddDialog() },
   { keys: "?", what: "Show these keys", run: openHelp },
   { keys: "↑ ↓", what: "Go from animal to animal" },

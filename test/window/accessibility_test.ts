@@ -78,7 +78,7 @@ for (const width of [390, 1280]) {
       await check("form of a category with a fault");
       await press(dialog, "Cancel");
       await page.getByRole("link", { name: "All animals" }).click();
-      await page.getByLabel("Search by name or id").fill("rex");
+      await page.getByLabel("Search by name, note or id").fill("rex");
       await page.getByText("1 animal", { exact: true }).waitFor();
       await check("results");
       await press(page, "Clear");

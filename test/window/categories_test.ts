@@ -120,7 +120,7 @@ testInBrowser(
     const fault = page.getByText("There is no category “do”");
     assertEquals(await fault.count(), 0);
     await row(page, "Mia").hover();
-    await page.getByLabel("Search by name or id").click();
+    await page.getByLabel("Search by name, note or id").click();
     await fault.waitFor();
     await filter.fill("do");
     await page.keyboard.press("Enter");

@@ -70,7 +70,7 @@ testInBrowser(
     await tab(page, "Sold 1").waitFor();
     const words = page.getByRole("status").filter({ hasText: "Still the previous list" });
     network.fetch = failing(503);
-    await page.getByLabel("Search by name or id").fill("Rex");
+    await page.getByLabel("Search by name, note or id").fill("Rex");
     await words.getByText("Yours comes when the service answers").waitFor();
     await row(page, "Mia").waitFor();
     network.fetch = service.fetch;
@@ -237,7 +237,7 @@ testInBrowser("no page has controls on paper", async ({ service, open }) => {
   await service.nameCategory(7n, "Rabbits and hares");
   await service.add({ name: "Rex", categoryId: 7, status: "sold" });
   const headings = {
-    "status=sold&categoryId=7&name=re": "Animals sold in Rabbits and hares, with “re” in the name",
+    "status=sold&categoryId=7&q=re": "Animals sold in Rabbits and hares, with “re”",
     "animal=1": "Rex",
     "page=categories": "Categories",
     "page=activity": "Activity",

@@ -107,7 +107,9 @@ testInBrowser(
     // A proxy refuses what one tab asks.
     let isRefused = true;
     network.fetch = async (request) => {
-      if (!isRefused || !request.url.includes("name=zoe")) return await service.fetch(request);
+      if (!isRefused || !request.url.includes("limit=100&q=zoe")) {
+        return await service.fetch(request);
+      }
       isRefused = false;
       return Response.json({ status: 401, message: "It is refused" }, { status: 401 });
     };

@@ -12,7 +12,7 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    const search = page.getByLabel("Search by name or id");
+    const search = page.getByLabel("Search by name, note or id");
     await row(page, "Rex").waitFor();
     await page.keyboard.press("/");
     await expectFocus(search);

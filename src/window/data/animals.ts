@@ -5,16 +5,13 @@ import type { Pet } from "../../../events/pet.ts";
 import { rememberCategories } from "./categories.ts";
 import { isPetEvent, type PetEvent, petIdOf, petIn, type StoreEvent } from "./events.ts";
 import { position } from "./feed.ts";
-import { type Filter, isSearch, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
+import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
 import { attempt } from "../parts/messages.tsx";
 import { Query, readNow } from "./queries.ts";
 
 const PAGE_LENGTH = 100;
 /** A list that is shorter than this many screens loads its next page. */
 const SCREENS_LOADED = 2;
-/** A search is loaded until it has so many animals, so that people see how many there are, or by so many pages. */
-const ANIMALS_COUNTED = 300;
-const PAGES_COUNTED = 5;
 /** Pixels of the lowest row. */
 const ROW_HEIGHT = 44;
 /** The most ids of one request: the limit of the interface. */
@@ -70,15 +67,15 @@ function isListed([id, { pet, isRemoved }]: readonly [number, KnownAnimal]): boo
 /** Whether the loaded part of the list would have an animal. */
 function isInPart(id: number): boolean {
   const { filter, end } = list.value;
-  // A search has also passed animals after the last one that it found, which may have the name by now.
-  return end !== undefined && (isAtOrAfter(end, id) || filter.name !== "");
+  // A search has also passed animals after the last one that it found, which may have the words by now.
+  return end !== undefined && (isAtOrAfter(end, id) || filter.q !== "");
 }
 
 /** The ids of the rows, in their order. */
 export const rowIds = computed(() => {
   const all = [...listed.value].sort((a, b) => b - a);
   if (isAscending.value) all.reverse();
-  const searched = searchedId(list.value.filter.name);
+  const searched = searchedId(list.value.filter.q);
   if (searched === undefined) return all;
   // The animal with the id that the reader has typed is not after all that have it in their names.
   return all.sort((a, b) => Number(b === searched) - Number(a === searched));
@@ -141,10 +138,9 @@ async function fillScreen(startPath: string, filter: Filter): Promise<void> {
   isLoading.value = true;
   try {
     let path: string | undefined = startPath;
-    for (let pages = 1; path !== undefined && filter === wanted.value; pages++) {
+    while (path !== undefined && filter === wanted.value) {
       const nextPage: string | undefined = await loadPage(path, filter);
-      const isUncounted = isSearch(filter) && loadedCount.value < ANIMALS_COUNTED;
-      path = isShort() || (isUncounted && pages < PAGES_COUNTED) ? nextPage : undefined;
+      path = isShort() ? nextPage : undefined;
     }
   } finally {
     // The reader may have chosen another filter meanwhile, which loads now.
@@ -159,7 +155,7 @@ function isShort(): boolean {
 
 /** Resolves to the path of the next page. */
 async function loadPage(path: string, filter: Filter): Promise<string | undefined> {
-  const searched = hasNothing.value ? searchedId(filter.name) : undefined;
+  const searched = hasNothing.value ? searchedId(filter.q) : undefined;
   if (searched !== undefined) await refreshAnimals([searched]);
   const { body: pets, at, nextPage } = await readNow<Pet[]>(path);
   // The page follows the store from here on, also if the reader has chosen another filter meanwhile.

@@ -3,6 +3,7 @@
 import { INT64_MAX } from "eventstore-less/int64";
 import { computed, signal } from "@preact/signals";
 import { foldName } from "../../encoding/fold_name.ts";
+import { SimilarNames } from "../../encoding/similar_names.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
 import { isBlank } from "../parts/blank.ts";
 import { seenText } from "../parts/seen_text.ts";
@@ -89,6 +90,13 @@ export function comparedName(name: string): string {
 /** The ids of the categories with a name: several if earlier versions have named them alike. */
 export function categoriesWithName(name: string): readonly bigint[] {
   return idsByLabel.value.get(comparedName(name)) ?? [];
+}
+
+/** The named categories that a search may mean, the most similar one first. */
+export function categoriesLike(search: string, limit: number): readonly NamedCategory[] {
+  const similar = new SimilarNames(search, limit);
+  for (const { name } of namedCategories.value) similar.add(name);
+  return similar.names.flatMap((name) => namedCategories.value.filter((it) => it.name === name));
 }
 
 /** The other categories whose names look like that of a category. */

@@ -1,16 +1,17 @@
 /** The filter of the list, as the address of the page names it. */
 
 import type { Pet, PetStatus } from "../../../events/pet.ts";
-import { foldName } from "../../encoding/fold_name.ts";
+import { hasWords, searchedText, wordsOf } from "../../encoding/word_search.ts";
 import { seenText } from "../parts/seen_text.ts";
+import { nameOfCategory } from "./categories.ts";
 import { STATUS_NAMES, statusLabel } from "./fields.ts";
 
-/** "" means every status, every category or every name, and as an order, newest first. */
+/** "" means every status, every category or every text, and as an order, newest first. */
 export interface Filter {
   status: Tab;
   categoryId: string;
-  /** A part of a name, or an id. */
-  name: string;
+  /** Words of the name, the note and the name of the category, or an id. */
+  q: string;
   order: Order;
 }
 
@@ -19,7 +20,7 @@ type Order = "" | "asc";
 /** A tab lists the animals of one status. The tab "" lists all, and `none` those without a status. */
 export type Tab = "" | PetStatus | "none";
 
-export const NO_FILTER: Filter = { status: "", categoryId: "", name: "", order: "" };
+export const NO_FILTER: Filter = { status: "", categoryId: "", q: "", order: "" };
 
 export const TABS: readonly { tab: Tab; label: string }[] = [
   { tab: "", label: "All" },
@@ -36,16 +37,27 @@ export function isInTab(tab: Tab, status: PetStatus | undefined): boolean {
   return tab === "" || tab === (status ?? "none");
 }
 
-export function matches(pet: Pet, { status, categoryId, name }: Filter): boolean {
+export function matches(pet: Pet, { status, categoryId, q }: Filter): boolean {
   const isInCategory = categoryId === "" || BigInt(categoryId) === pet.categoryId;
-  const isFound = name === "" || foldName(pet.name).includes(foldName(name)) ||
-    searchedId(name) === pet.id;
+  const isFound = q === "" || searchedId(q) === pet.id || hasSearchedWords(pet, q);
   return isInTab(status, pet.status) && isInCategory && isFound;
 }
 
+/** The texts of animals as searches compare them. An animal that changes is another object. */
+const searchedTexts = new WeakMap<Pet, string>();
+
+/** Whether an animal has the words of a search, by the same rule as the interface. */
+export function hasSearchedWords(pet: Pet, q: string): boolean {
+  const { name, note = "", categoryId } = pet;
+  const ofPet = searchedTexts.get(pet) ?? searchedText(`${name}\n${note}`);
+  searchedTexts.set(pet, ofPet);
+  const ofCategory = searchedText(nameOfCategory(categoryId) ?? "");
+  return hasWords(`${ofPet}\n${ofCategory}`, wordsOf(q));
+}
+
 /** The id that a searched text may mean, as in "12" and "#12". */
-export function searchedId(name: string): number | undefined {
-  const [, digits] = /^#?(\d{1,16})$/.exec(seenText(name)) ?? [];
+export function searchedId(q: string): number | undefined {
+  const [, digits] = /^#?(\d{1,16})$/.exec(seenText(q)) ?? [];
   const id = Number(digits);
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
@@ -55,8 +67,8 @@ export function isFiltered(filter: Filter): boolean {
 }
 
 /** Whether the list has less than its tab. */
-export function isSearch({ categoryId, name }: Filter): boolean {
-  return categoryId !== "" || name !== "";
+export function isSearch({ categoryId, q }: Filter): boolean {
+  return categoryId !== "" || q !== "";
 }
 
 /** The query that lists what a filter finds. */

@@ -119,7 +119,7 @@ function Rest(): JSX.Element | null {
 
 function loadingWords(): string {
   if (connectionProblem.value) return connectionProblem.value;
-  return wanted.value.name === "" ? "Loading …" : "Searching …";
+  return wanted.value.q === "" ? "Loading …" : "Searching …";
 }
 
 function Skeleton(): JSX.Element {

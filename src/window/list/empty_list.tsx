@@ -5,14 +5,20 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
-import { counts } from "../data/counts.ts";
-import { isFiltered, searchedId } from "../data/filter.ts";
+import { CategoryName } from "../categories/category_name.tsx";
+import { categoriesLike } from "../data/categories.ts";
+import { counts, similarNames } from "../data/counts.ts";
+import { isFiltered, NO_FILTER, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { useHome } from "../parts/focus.ts";
 import { openImport } from "../import/open_import.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isBlank } from "../parts/blank.ts";
-import { showAllAnimals } from "../navigation/navigation.ts";
+import { Name } from "../parts/name.tsx";
+import { showAllAnimals, showList } from "../navigation/navigation.ts";
+
+/** Maximum number of names, and of categories, that a search without results may have meant. */
+const SIMILAR_MAX = 3;
 
 /** Whether the store has no animals, not even removed ones, so that there is nothing to find or to export. */
 export const isStoreEmpty = computed(() => {
@@ -26,23 +32,52 @@ export function EmptyList(): JSX.Element {
 }
 
 function NoneFound(): JSX.Element {
-  const { name, categoryId } = wanted.value;
-  const isNewName = !isBlank(name) && searchedId(name) === undefined;
+  const { q, categoryId } = wanted.value;
+  const isNewName = !isBlank(q) && searchedId(q) === undefined;
   return (
     <div class="empty">
       <p role="status">
         No animals <FilterWords filter={wanted.value} />.
       </p>
+      <Meant q={q} />
       <p class="buttons">
         <button type="button" onClick={showAllAnimals}>Clear</button>
         {mayWrite.value && isNewName && (
           <button
             type="button"
-            onClick={() => openAddDialog({ name, categoryId })}
+            onClick={() => openAddDialog({ name: q, categoryId })}
           >
-            Add an animal “<bdi translate={false}>{name}</bdi>”
+            Add an animal “<bdi translate={false}>{q}</bdi>”
           </button>
         )}
+      </p>
+    </div>
+  );
+}
+
+/** The names and the categories that a search without results may have meant. */
+function Meant({ q }: { q: string }): JSX.Element | null {
+  const names = similarNames.value.slice(0, SIMILAR_MAX);
+  const categories = q === "" ? [] : categoriesLike(q, SIMILAR_MAX);
+  if (names.length + categories.length === 0) return null;
+  return (
+    <div>
+      <p>Did you mean</p>
+      <p class="buttons">
+        {names.map((name) => (
+          <button type="button" key={name} onClick={() => showList({ q: name })}>
+            <Name of={name} />
+          </button>
+        ))}
+        {categories.map(({ id }) => (
+          <button
+            type="button"
+            key={String(id)}
+            onClick={() => showList({ ...NO_FILTER, categoryId: String(id) })}
+          >
+            the category <CategoryName id={id} />
+          </button>
+        ))}
       </p>
     </div>
   );

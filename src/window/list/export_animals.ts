@@ -36,7 +36,7 @@ function download(pets: readonly Pet[]): void {
 /** Resolves to the animals of all pages of the list. */
 async function readAnimals(filter: Filter): Promise<Pet[]> {
   const found: Pet[] = [];
-  const id = searchedId(filter.name);
+  const id = searchedId(filter.q);
   if (id !== undefined) found.push(...(await request<Pet[]>(`pets?ids=${id}`)).body);
   let path: string | undefined = `pets?${queryOf(filter, PAGE_LENGTH)}`;
   while (path !== undefined) {

@@ -1,4 +1,4 @@
-/** A filter in words, such as "sold in Dogs, with “re” in the name". */
+/** A filter in words, such as "sold in Dogs, with “re”". */
 
 import type { ComponentChildren, JSX } from "preact";
 import { CategoryName } from "../categories/category_name.tsx";
@@ -6,7 +6,7 @@ import { statusLabel } from "../data/fields.ts";
 import { type Filter, searchedId } from "../data/filter.ts";
 
 export function FilterWords(
-  { filter: { status, categoryId, name } }: { filter: Filter },
+  { filter: { status, categoryId, q } }: { filter: Filter },
 ): JSX.Element {
   return (
     <span>
@@ -17,8 +17,8 @@ export function FilterWords(
           in <CategoryName id={BigInt(categoryId)} />
         </>
       )}
-      {(status !== "" || categoryId !== "") && name !== "" && ", "}
-      {name !== "" && nameWords(name)}
+      {(status !== "" || categoryId !== "") && q !== "" && ", "}
+      {q !== "" && searchWords(q)}
     </span>
   );
 }
@@ -28,11 +28,11 @@ function statusWords(status: Filter["status"]): string {
   return status === "none" ? "without a status" : statusLabel(status).toLowerCase();
 }
 
-function nameWords(name: string): ComponentChildren {
-  const place = searchedId(name) === undefined ? "in the name" : "as the id or in the name";
+function searchWords(q: string): ComponentChildren {
   return (
     <>
-      with “<bdi translate={false}>{name}</bdi>” {place}
+      with “<bdi translate={false}>{q}</bdi>”{searchedId(q) !== undefined &&
+        " as the id or in a text"}
     </>
   );
 }

@@ -2,12 +2,11 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasMore, loadedCount, wanted } from "../data/animals.ts";
+import { hasMore, loadedCount } from "../data/animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "../animal/change_animals.tsx";
-import { counts } from "../data/counts.ts";
+import { countOfList } from "../data/counts.ts";
 import { exportSelected } from "./export_animals.ts";
 import { STATUS_CHOICES, statusOf } from "../data/fields.ts";
-import { isSearch } from "../data/filter.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { dottedChoice } from "../animal/field_views.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -99,18 +98,12 @@ function SelectedActions(): JSX.Element {
 }
 
 function total(): string {
-  return countOfList()?.toLocaleString("en") ?? "of them";
-}
-
-/** How many animals the list has. Nobody knows it while a search has found only some of them. */
-function countOfList(): number | undefined {
-  if (!hasMore.value) return loadedCount.value;
-  return isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
+  return countOfList.value?.toLocaleString("en") ?? "of them";
 }
 
 /** How far the list is loaded, if anybody knows how long it is. */
 function Loaded(): JSX.Element {
-  const max = countOfList();
+  const max = countOfList.value;
   const value = max === undefined ? undefined : loadedCount.value;
   return <progress aria-label="Loaded" max={max} value={value}></progress>;
 }

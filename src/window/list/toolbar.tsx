@@ -3,11 +3,11 @@
 import { createRef, type JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
-import { hasMore, isLoading, isStale, loadedCount, rowIds, wanted } from "../data/animals.ts";
+import { hasMore, isLoading, isStale, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
 import { connectionProblem } from "../parts/connection.ts";
 import { animals } from "../parts/count_words.ts";
-import { counts } from "../data/counts.ts";
+import { countOfList, counts } from "../data/counts.ts";
 import { isStoreEmpty } from "./empty_list.tsx";
 import { exportAnimals, isExporting } from "./export_animals.ts";
 import { isSearch, TABS } from "../data/filter.ts";
@@ -87,10 +87,10 @@ function Results(): JSX.Element | null {
   const isCounted = !isStale.value && !isLoading.value;
   // The empty list says it.
   if (isCounted && !hasMore.value && rowIds.value.length === 0) return null;
-  const least = hasMore.value ? "At least " : "";
+  const count = isCounted ? countOfList.value : undefined;
   return (
     <p class="results">
-      <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
+      <span role="status">{count !== undefined && animals(count)}</span>
       <FilterWords filter={wanted.value} />
       <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
     </p>
@@ -121,9 +121,7 @@ interface TabProps {
 function Tab({ tab, label, isSelected, onPress }: TabProps): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   useHome(button, isSelected);
-  const isCounted = Object.keys(counts.value).length > 0;
-  // A search counts what it finds in the lists of the other tabs.
-  const hasCount = tab === "removed" || !isSearch(wanted.value);
+  const isCounted = counts.value[""] !== undefined;
   // The line of the tabs gets longer when they get their numbers.
   useLayoutEffect(() => {
     if (isSelected) showInLine(button.current!);
@@ -139,7 +137,7 @@ function Tab({ tab, label, isSelected, onPress }: TabProps): JSX.Element {
       tabIndex={isSelected ? 0 : -1}
       onClick={onPress}
     >
-      {label} {hasCount && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
+      {label} <b>{counts.value[tab]?.toLocaleString("en")}</b>
     </button>
   );
 }
@@ -172,7 +170,7 @@ export function focusSearch(): void {
 
 function Search(): JSX.Element {
   const clear = () => {
-    showSoon({ name: "" });
+    showSoon({ q: "" });
     searchField.current?.focus();
   };
   return (
@@ -182,14 +180,14 @@ function Search(): JSX.Element {
         control={searchField}
         type="search"
         maxLength={LONGEST_SEARCH}
-        aria-label="Search by name or id"
+        aria-label="Search by name, note or id"
         aria-keyshortcuts="/"
-        placeholder="Search by name or id"
-        text={typed.value.name}
-        onText={(name) => showSoon({ name })}
+        placeholder="Search by name, note or id"
+        text={typed.value.q}
+        onText={(q) => showSoon({ q })}
         onBlur={onLeave}
       />
-      {typed.value.name !== "" && (
+      {typed.value.q !== "" && (
         <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>
           <Icon name="close" />
         </button>
@@ -220,7 +218,7 @@ function onLeave(): void {
   leaveTyped();
 }
 
-function showSoon(change: { name?: string; categoryId?: string }): void {
+function showSoon(change: { q?: string; categoryId?: string }): void {
   typed.value = { ...typed.value, ...change };
   clearTimeout(typing);
   typing = setTimeout(showTyped, TYPING_PAUSE_MS);

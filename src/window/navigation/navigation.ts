@@ -28,7 +28,7 @@ export const isListShown = computed(() =>
 export const isRemovedShown = computed(() => shownPage.value === "removed");
 
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
-export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
+export const typed = signal<TypedFilter>({ categoryId: "", q: "" });
 
 /** The fault of the text in the category field, which the list does not follow. */
 export const filterFault = signal<string | undefined>(undefined);
@@ -36,7 +36,7 @@ export const filterFault = signal<string | undefined>(undefined);
 /** Whether the last step of the browser's history is what is being typed: until the reader leaves the field, it stays one step. */
 let isTyping = false;
 
-type TypedFilter = Pick<Filter, "categoryId" | "name">;
+type TypedFilter = Pick<Filter, "categoryId" | "q">;
 
 /** Scroll position of the list when the page of an animal was opened, in pixels. */
 let scrollOfList = 0;
@@ -52,7 +52,8 @@ export async function showAddress(): Promise<void> {
   const filter: Filter = {
     status: isTab(status) ? status : "",
     categoryId: categoryOf(categoryId).id ?? "",
-    name: query.get("name") ?? "",
+    // An earlier version called it so.
+    q: query.get("q") ?? query.get("name") ?? "",
     order: query.get("order") === "asc" ? "asc" : "",
   };
   endTyping();
@@ -118,11 +119,11 @@ export function turnOrder(): Promise<void> {
 export async function showTyped(): Promise<void> {
   // The reader has opened an animal meanwhile. Its page has another address.
   if (!isListShown.value) return;
-  const { name, categoryId } = typed.value;
+  const { q, categoryId } = typed.value;
   const { id, fault } = categoryOf(categoryId);
   // The list of categories shows what the text may become.
   filterFault.value = findCategories(categoryId).length > 0 ? undefined : fault;
-  const filter = { ...wanted.value, name, categoryId: id ?? wanted.value.categoryId };
+  const filter = { ...wanted.value, q, categoryId: id ?? wanted.value.categoryId };
   if (filterFault.value !== undefined || isSameFilter(filter, wanted.value)) return;
   if (isTyping) history.replaceState(null, "", addressOf(filter));
   else history.pushState(null, "", addressOf(filter));

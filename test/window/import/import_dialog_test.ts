@@ -49,7 +49,13 @@ testInBrowser(
     );
     await dialog.getByText("Left out: Colour").waitFor();
     await dialog.getByText("Columns and encoding").click();
-    await expectSoon(() => chosenColumns(dialog), ["NAME", "Category", "Status", "(none)"]);
+    await expectSoon(() => chosenColumns(dialog), [
+      "NAME",
+      "Category",
+      "Status",
+      "(none)",
+      "(none)",
+    ]);
     await dialog.getByRole("row", { name: 'Rex; "the dog" Category 7 Sold' }).waitFor();
     const leftOut = dialog.getByRole("group", { name: "3 lines are left out" });
     for (
@@ -245,7 +251,7 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     await choose(
       page,
-      'Name,Category,Notes\r\nBella,Dogs,"Good with children.\r\nLoves cats, dogs, and long walks"\r\n' +
+      'Name,Category,Care\r\nBella,Dogs,"Good with children.\r\nLoves cats, dogs, and long walks"\r\n' +
         'Milo,Cats,"Shy at first"\r\n',
     );
     await dialog.getByText("2 animals to add", { exact: true }).waitFor();
@@ -415,10 +421,10 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     const exported = await exportOf(page);
     const edited = exported
-      .replace("Rex,7,available,1", "Rex II,7,sold,1")
-      .replace("Mia,7,available,4", "Mia,8.0,available,4")
-      .replace("Zoë,7,available,3", "Zoë,dogs,available,3")
-      .replace("Tom,7,available,5", "Tom,7,,5") + "Nobody,7,,99\r\nNew,9,,\r\n";
+      .replace("Rex,7,available,,1", "Rex II,7,sold,,1")
+      .replace("Mia,7,available,,4", "Mia,8.0,available,,4")
+      .replace("Zoë,7,available,,3", "Zoë,dogs,available,,3")
+      .replace("Tom,7,available,,5", "Tom,7,,,5") + "Nobody,7,,,99\r\nNew,9,,,\r\n";
     // Files of earlier versions have two columns of the category.
     await choose(page, "name,categoryId,status,id,categoryName\r\nRex,7,available,1,Dogs\r\n");
     await dialog.getByText("What categoryName says is not imported").waitFor();
@@ -838,6 +844,29 @@ testInBrowser(
     const imported = (await petsOf(service)).map(([name]) => name);
     assertEquals(imported.length, 105);
     for (const name of names) assert(imported.includes(name), name);
+  },
+);
+
+testInBrowser(
+  "an exported note is imported as it was, with its lines",
+  async ({ service, open }) => {
+    const note = 'Likes "cheese", and\n=fish;@x\n\nno dogs';
+    await service.add({ name: "Rex", categoryId: 7, note });
+    await service.add({ name: "Max", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const file = await exportOf(page);
+    assert(file.includes("\n'=fish;'@x\n"), file);
+    await choose(page, file);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Nothing to import, 2 animals up to date already").waitFor();
+    for (const id of [1, 2]) await service.remove(id);
+    await dialog.getByRole("radio", { name: /^Add all/ }).check();
+    await press(dialog, "Import 2 animals");
+    await press(dialog, "Done");
+    await row(page, "Rex").waitFor();
+    const added = await (await service.send("/v1/pets?q=rex")).json();
+    assertEquals(added.map((pet: { note: string }) => pet.note), [note]);
   },
 );
 
