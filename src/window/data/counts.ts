@@ -64,15 +64,12 @@ function isSameSearch(one: Filter, other: Filter): boolean {
 
 /** A large store is counted in parts. */
 function added(sum: Counted, { counts: more, similarNames }: Summary): Counted {
-  const { available, pending, sold, none } = sum.counts;
+  const both = Object.entries(sum.counts).map(([status, ofStatus]) => {
+    return [status, ofStatus + more[status as keyof typeof more]];
+  });
   return {
     ...sum,
-    counts: {
-      available: available + more.available,
-      pending: pending + more.pending,
-      sold: sold + more.sold,
-      none: none + more.none,
-    },
+    counts: Object.fromEntries(both),
     similarNames: [...sum.similarNames, ...similarNames],
   };
 }

@@ -139,9 +139,11 @@ function Row({ pet, isChosen, onChoose }: RowProps): JSX.Element {
       <p class="what">
         <AnimalLink id={id} name={name} />
         <span class="soft small">
-          {FIELDS_BESIDE_NAME.filter((field) => pet[field.name] !== undefined).map((field) => (
-            <span key={field.name}>{viewOf(field).show(pet[field.name])}{BETWEEN_FIELDS}</span>
-          ))}
+          {FIELDS_BESIDE_NAME.map((field) => {
+            const shown = viewOf(field).show(pet[field.name]);
+            const isEmpty = shown === "" || shown === undefined;
+            return isEmpty ? null : <span key={field.name}>{shown}{BETWEEN_FIELDS}</span>;
+          })}
           Id {id}
         </span>
       </p>

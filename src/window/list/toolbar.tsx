@@ -47,7 +47,7 @@ export function Toolbar(): JSX.Element | null {
       <div class="tabs">
         <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
           {TABS.map(({ tab, label }) => (
-            <Tab
+            <TabButton
               key={tab}
               tab={tab}
               label={label}
@@ -55,7 +55,7 @@ export function Toolbar(): JSX.Element | null {
               onPress={() => showList({ status: tab })}
             />
           ))}
-          <Tab
+          <TabButton
             tab="removed"
             label={PAGES.removed}
             isSelected={isRemovedShown.value}
@@ -111,14 +111,14 @@ function Previous({ why }: { why: string }): JSX.Element {
   );
 }
 
-interface TabProps {
+interface TabButtonProps {
   tab: keyof typeof counts.value;
   label: string;
   isSelected: boolean;
   onPress: () => void;
 }
 
-function Tab({ tab, label, isSelected, onPress }: TabProps): JSX.Element {
+function TabButton({ tab, label, isSelected, onPress }: TabButtonProps): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   useHome(button, isSelected);
   const isCounted = counts.value[""] !== undefined;
