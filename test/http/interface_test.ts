@@ -228,7 +228,7 @@ test("4.7 and 4.8: the history of a pet names the key that caused each event, ne
     assertEquals(headers.get("content-type"), "application/cloudevents-batch+json");
     shown.push(...items);
   }
-  assertEquals(shown, ofRex.map((event) => ({ ...event, actor: key.id })));
+  assertEquals(shown, ofRex.map((event) => ({ ...event, actor: key.id, actorlabel: key.label })));
 });
 
 test("4.16 and 4.1: a removed pet is in the list of removed ones, and comes back as it was, with its history", async (service) => {
