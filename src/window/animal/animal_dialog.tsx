@@ -90,8 +90,8 @@ function AnimalDialog({ shown, first, close }: AnimalDialogProps): JSX.Element {
     setLatest(known);
     setGiven(theirTexts);
     setTexts({ ...theirTexts, ...typedTexts(texts, given) });
-    // The reader knows what another control of the page does.
-    if (isOwnChange) setAgreed(known);
+    // The reader knows what another control of the page does, and who was asked sees what comes.
+    if (isOwnChange || isAsked) setAgreed(known);
   }, [known, isSaving]);
 
   const showFaults = (found: Faults) => {
