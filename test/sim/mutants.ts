@@ -201,9 +201,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "an index does not note that a pet leaves a category": {
       add: ["this.#changedAt[bucketOf(formerCategory)] = position;", ""],
     },
-    "an index does not note that a pet comes to a category": {
-      add: ["this.#changedAt[bucketOf(categoryId)] = position;", ""],
-    },
   },
   "src/animals/pet_index_reader.ts": {
     "an index does not follow the commits of other instances": {
