@@ -3,6 +3,7 @@
  * Error, and then requests that get it. `parse_body_test` has the further messages of `invalid_body`.
  */
 
+import { NewPet } from "../../events/pet.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
