@@ -519,7 +519,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
       "POST /v1/pets {}",
     ],
     [
-      "The body names no field to change: send any of name, categoryId, status, note",
+      `The body names no field to change: send any of ${Object.keys(NewPet.shape).join(", ")}`,
       "PATCH /v1/pets/1 {}",
     ],
   ],
