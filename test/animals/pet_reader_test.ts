@@ -491,22 +491,19 @@ Deno.test("list() answers with pets by their ids in two reads at most, all as of
   for (const idsRead of [[1, 2, 3, 4], [2, 4, 11, 12, 99], [9, 8, 7, 6]]) {
     for (const cached of [[], [idsRead[1]], idsRead]) {
       const history = await History.of([...added(10), { id: 6 }]);
-      let reads = 0;
-      const store = faultyStore(history.store, {
-        async onSnapshot(apply) {
-          const number = ++reads;
-          const name = `Max ${number}`;
-          const id = idsRead.find((id) => history.pets[id - 1] !== undefined)!;
-          const isRemoval = number % 2 === 0;
-          if (isRemoval) await history.commit([{ id }]);
-          else await history.commit([{ patch: { name } }, { id, patch: { name } }]);
-          return await apply();
-        },
-      });
+      const store = faultyStore(history.store, {});
       const reader = petReaderOf(store);
-      store.onSnapshot = (apply) => apply();
       for (const id of cached) await reader.get(id, history.entry);
-      reads = 0;
+      let reads = 0;
+      store.onSnapshot = async (apply) => {
+        const number = ++reads;
+        const name = `Max ${number}`;
+        const id = idsRead.find((id) => history.pets[id - 1] !== undefined)!;
+        const isRemoval = number % 2 === 0;
+        if (isRemoval) await history.commit([{ id }]);
+        else await history.commit([{ patch: { name } }, { id, patch: { name } }]);
+        return await apply();
+      };
       const query = { limit: idsRead.length, ids: idsRead };
       const page = await reader.list(query, history.entry);
       assertIsAsOfItsHead(page, history, query);

@@ -127,9 +127,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "pages of removed pets share the cache with others": { pageName: ["${removed}/", ""] },
     "pages of all categories share the cache": { pageName: ["${categoryId}/", ""] },
-    "a page of some ids has cached pets beside those of a later head": {
-      "#readIds": ["if (!isCurrent(caches, read.head))", "if (false)"],
-    },
     "a page names the head of its request": {
       list: ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
     },
