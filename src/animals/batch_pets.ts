@@ -182,8 +182,8 @@ async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string)
   return async () => resultsResponse(await carryOutInOrder(parts));
 }
 
-function operationError(place: string, field: string, fault: string): HttpError {
-  return new HttpError("invalid_body", `${place}: Field "${field}" ${fault}`);
+function operationError(field: string, fault: string): HttpError {
+  return new HttpError("invalid_body", `Field "${field}" ${fault}`);
 }
 
 /** A name for each operation, which is another one in another batch. */
@@ -196,18 +196,19 @@ function partNames(operations: readonly BatchOperation[]): string[] {
 function parseOperations(text: string): BatchOperation[] {
   const body = parseBody(text, BATCH, BATCH);
   expectNoRepeatedNames(text, body);
-  return body.operations.map((member, index) => {
-    const place = `operations[${index}]`;
-    const operation = parseMember(member, OPERATION, place);
-    const needsPet = OPERATIONS[operation.action].path.includes("{petId}");
-    const hasPet = operation.petId !== undefined;
-    if (needsPet && !hasPet) throw operationError(place, "petId", "is missing");
-    if (!needsPet && hasPet) throw operationError(place, "petId", ASSIGNED);
-    if (operation.expected !== undefined && operation.ifMatch !== undefined) {
-      throw operationError(place, "expected", "cannot be used with ifMatch");
-    }
-    return operation;
-  });
+  return body.operations.map((member, index) =>
+    parseMember(member, OPERATION, `operations[${index}]`)
+  );
+}
+
+/** Throws `invalid_body`: the operation is refused, and the others are carried out. */
+function expectTarget({ action, petId, expected, ifMatch }: BatchOperation): void {
+  const needsPet = OPERATIONS[action].path.includes("{petId}");
+  if (needsPet && petId === undefined) throw operationError("petId", "is missing");
+  if (!needsPet && petId !== undefined) throw operationError("petId", ASSIGNED);
+  if (expected !== undefined && ifMatch !== undefined) {
+    throw operationError("expected", "cannot be used with ifMatch");
+  }
 }
 
 /** Lets the operation of an action check and carry out a part of a batch, as it does a request. */
@@ -236,6 +237,7 @@ async function preparePart(
     return errorResponse(thrown);
   };
   try {
+    expectTarget(operation);
     const carryOut = await prepare(deps, { ...exchange, request }, token);
     return () => carryOut().catch(failed);
   } catch (error) {

@@ -1,13 +1,12 @@
 /** The schemas, examples and tag that the described operations of animals share. */
 
-import { Instant } from "eventstore-less/encoding";
 import { INT64_MAX, INT64_MIN } from "eventstore-less/int64";
 import { z } from "zod";
 import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";
 import { schemaComponent } from "../api/component.ts";
 import { ENTITY_TAG_PATTERN } from "../api/conditional_read.ts";
-import { eventSchema, exampleEvent } from "../api/described_event.ts";
+import { eventSchema, exampleEvent, TIME_SCHEMA } from "../api/described_event.ts";
 import type { Tag } from "../api/operation.ts";
 import { integerSchema } from "../api/requests/query.ts";
 import { NO_STATUS, petSubject, type StatusFilter } from "./pet_keys.ts";
@@ -30,9 +29,9 @@ export const STATUS_FILTER = schemaComponent(
 
 /** A pet in responses. Only a list of removed pets has the last two members. */
 export const SHOWN_PET = Pet.extend({
-  removedAt: Instant.optional()
+  removedAt: TIME_SCHEMA.optional()
     .describe("When the animal was removed; only in a list of removed animals"),
-  etag: z.string().regex(ENTITY_TAG_PATTERN).optional()
+  etag: z.string().regex(ENTITY_TAG_PATTERN).max(34).optional()
     .describe("The `ETag` to restore the animal with; only in a list of removed animals"),
 });
 

@@ -1,5 +1,6 @@
 import type { BackgroundWork, HeadEntry } from "eventstore-less/parts";
 import { z } from "zod";
+import { Pet } from "../../events/pet.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content, schemaComponent } from "../api/component.ts";
@@ -36,14 +37,14 @@ const LINK = sometimes(
   `<${EXAMPLE_BASE}/pets/summary?name=rex&cursor=81>; rel="next"`,
 );
 
-const COUNT = z.int().min(0);
+const COUNT = z.int().min(0).meta({ format: "int64" });
 
 const PET_SUMMARY = schemaComponent(
   "PetSummary",
   z.strictObject({
     counts: z.strictObject(Object.fromEntries(STATUS_FILTERS.map((it) => [it, COUNT])))
       .meta({ description: "How many animals have each status; `none` are those without one" }),
-    similarNames: z.array(z.string()).max(SIMILAR_NAMES_MAX)
+    similarNames: z.array(Pet.shape.name).max(SIMILAR_NAMES_MAX)
       .meta({ description: "If a search finds nothing: names that it may have meant" }),
   }),
 );

@@ -33,7 +33,10 @@ export const CATEGORY_COUNT = schemaComponent(
   "CategoryCount",
   z.strictObject({
     id: Category.shape.id,
-    animals: z.int().min(1).meta({ description: "How many animals have the category" }),
+    animals: z.int().min(1).meta({
+      description: "How many animals have the category",
+      format: "int64",
+    }),
   }),
 );
 
