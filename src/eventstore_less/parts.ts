@@ -45,6 +45,7 @@ export {
   type IdempotencyKeySweepDeps,
 } from "./idempotency/idempotency_key_sweep.ts";
 export { idempotencyHash } from "./idempotency/idempotency_hash.ts";
+export type { IdempotencyKeyUse } from "./idempotency/earlier_events.ts";
 export { usedParts } from "./idempotency/used_parts.ts";
 export { GUARD_KEYS, kindPrefix, projectionKey } from "./keyspace.ts";
 export { acceptAppends, acceptFilledLog, acceptLog } from "./log/accept_store.ts";
