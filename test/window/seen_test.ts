@@ -138,7 +138,7 @@ testInBrowser(
     await press(page, "Undo");
     await late.isWritten;
     await row(page, "Zoe").waitFor();
-    await service.remove(5);
+    await service.remove(4);
     await row(page, "Zoe").waitFor({ state: "hidden" });
     late.arrive();
     await toast(page, "Undone: Zoe is back").waitFor();

@@ -5,8 +5,8 @@ import { decodeRecord, proveRecord } from "../projections/project.ts";
 import type { KeyRange, Store } from "../store/store.ts";
 
 /** A use of an Idempotency-Key. */
-/** A use of an Idempotency-Key by an actor. */
 export interface IdempotencyKeyUse {
+  /** The actor who used it. */
   actor: string;
   /** The hash of the Idempotency-Key, as the log has it. */
   idempotencyKey: string;
