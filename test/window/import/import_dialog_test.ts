@@ -884,8 +884,8 @@ async function choose(
 /** On a narrow page, the button is in a menu. */
 async function openImport(page: Page): Promise<void> {
   await button(page, "Import").or(button(page, "Filters and more")).first().waitFor();
-  if (!await button(page, "Import").isVisible()) await press(page, "Filters and more");
-  await press(page, "Import");
+  if (!await button(page, "Import").first().isVisible()) await press(page, "Filters and more");
+  await button(page, "Import").first().click();
 }
 
 async function fileOf(content: string | Uint8Array) {
