@@ -23,10 +23,14 @@ import { testNeeding } from "../support/test_needing.ts";
 /** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 50;
 
-/** A description cannot say that these exclude others. Each seed is run without some of them. */
+/** A pet that is there again after its removal is a fault for this check, which knows of no restore. */
+const CHECK_OF_REMOVALS = "use_after_free";
+const RESTORE_PATH = "/pets/{petId}/restore";
+
+/** A description cannot say that these exclude others. Each seed is run without some of them, or without a path. */
 const FILTERS = ["status", "categoryId", "name", "q", "order"];
 const SEEDS: [seed: number, leftOut: string[]][] = [
-  [1, ["ids", "since", "removed", "q"]],
+  [1, ["ids", "since", "removed", "q", RESTORE_PATH]],
   [2, [...FILTERS, "limit", "cursor", "lastEventId", "removed"]],
   [3, [...FILTERS, "ids", "since"]],
 ];
@@ -39,13 +43,18 @@ for (const [seed, leftOut] of SEEDS) {
   test(`Schemathesis finds nothing with its default settings, all checks and seed ${seed}`, async () => {
     await using live = await startLiveService();
     const description = `${live.folder}/openapi.json`;
-    await Deno.writeTextFile(description, forSchemathesis(describeInterface(), leftOut));
+    await Deno.writeTextFile(
+      description,
+      forSchemathesis(describeInterface(), leftOut),
+    );
+    const excluded = leftOut.includes(RESTORE_PATH) ? [] : [CHECK_OF_REMOVALS];
     const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
       "run",
       description,
       `--url=${live.baseUrl}`,
       `--header=Authorization: Bearer ${live.token}`,
       "--checks=all",
+      ...excluded.map((check) => `--exclude-checks=${check}`),
       "--continue-on-failure",
       `--max-examples=${CASES}`,
       `--seed=${seed}`,
@@ -57,7 +66,9 @@ for (const [seed, leftOut] of SEEDS) {
 }
 
 // TypeScript does not declare rawJSON yet (https://github.com/tc39/proposal-json-parse-with-source).
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
+const { rawJSON: rawJson } = JSON as unknown as {
+  rawJSON(text: string): unknown;
+};
 
 const BEGINNING = "0000000000000000-0000000000000000";
 
@@ -69,9 +80,14 @@ const KNOWN_VALUES: Record<string, string[]> = {
 };
 
 /** Whether a parameter is the id of an event, which exists on no other store. */
-function isCursorOfEvents({ name, schema }: { name?: string; schema?: { pattern?: string } }) {
+function isCursorOfEvents(
+  { name, schema }: { name?: string; schema?: { pattern?: string } },
+) {
   return name === "cursor" && schema?.pattern === FEED_ID_PATTERN.source;
 }
+
+/** The counts before a cursor need a search, which a description cannot say. */
+const SUMMARY_PATH = "/pets/summary";
 
 /** A category without a name has no ETag, so `If-Match` refuses to name it. */
 const IF_MATCH_REF = "#/components/parameters/IfMatch";
@@ -80,27 +96,47 @@ const IF_MATCH_REF = "#/components/parameters/IfMatch";
 const IF_NONE_MATCH_REF = "#/components/parameters/IfNoneMatchOfWrite";
 
 /**
- * The description with the known values, without some parameters of the query, the one that would make it wait for
- * events, the `If-None-Match` of writes, and the `If-Match` of a PUT.
+ * The description with the known values, without some parameters of the query and some paths, without the one that
+ * would make it wait for events, the cursor of counts, the `If-None-Match` of writes, and the `If-Match` of a PUT.
  */
-function forSchemathesis(description: string, leftOut: readonly string[]): string {
-  const replace = (_: string, value: unknown, { source }: { source: string }) => {
+function forSchemathesis(
+  description: string,
+  leftOut: readonly string[],
+): string {
+  const replace = (
+    _: string,
+    value: unknown,
+    { source }: { source: string },
+  ) => {
     // An int64 keeps all its digits.
     if (typeof value === "number") return rawJson(source);
     if (Array.isArray(value)) {
       return value.filter((it) =>
-        it.name !== "timeout" && !(it.in === "query" && leftOut.includes(it.name)) &&
+        it.name !== "timeout" &&
+        !(it.in === "query" && leftOut.includes(it.name)) &&
         !isCursorOfEvents(it)
       );
     }
     const known = KNOWN_VALUES[(value as { name?: string } | null)?.name ?? ""];
-    return known === undefined ? value : { ...value!, schema: { type: "string", enum: known } };
+    return known === undefined
+      ? value
+      : { ...value!, schema: { type: "string", enum: known } };
   };
-  const parsed = JSON.parse(description, replace as (key: string, value: unknown) => unknown);
-  for (const operations of Object.values((parsed as typeof DESCRIPTION).paths)) {
+  const parsed = JSON.parse(
+    description,
+    replace as (key: string, value: unknown) => unknown,
+  );
+  const { paths } = parsed as typeof DESCRIPTION;
+  for (const [path, operations] of Object.entries(paths)) {
+    if (leftOut.includes(path)) delete paths[path];
     for (const [method, operation] of Object.entries(operations)) {
-      const refs = method === "put" ? [IF_NONE_MATCH_REF, IF_MATCH_REF] : [IF_NONE_MATCH_REF];
-      operation.parameters = operation.parameters.filter(({ $ref }) => !refs.includes($ref ?? ""));
+      const refs = method === "put"
+        ? [IF_NONE_MATCH_REF, IF_MATCH_REF]
+        : [IF_NONE_MATCH_REF];
+      operation.parameters = operation.parameters.filter(({ $ref, name }) =>
+        !refs.includes($ref ?? "") &&
+        !(path === SUMMARY_PATH && name === "cursor")
+      );
     }
   }
   return JSON.stringify(parsed);
@@ -111,13 +147,24 @@ testNeeding(withNode)(
   async () => {
     const lint = async (description: string) => {
       // Spectral finds its rule sets from the folder of its configuration.
-      await Deno.copyFile(`${HERE}/spectral.yaml`, `${NODE_FOLDER}/spectral.yaml`);
+      await Deno.copyFile(
+        `${HERE}/spectral.yaml`,
+        `${NODE_FOLDER}/spectral.yaml`,
+      );
       await Deno.writeTextFile(`${NODE_FOLDER}/openapi.json`, description);
-      const flags = ["--ruleset=spectral.yaml", "--fail-severity=hint", "--format=text"];
+      const flags = [
+        "--ruleset=spectral.yaml",
+        "--fail-severity=hint",
+        "--format=text",
+      ];
       const args = ["lint", "openapi.json", ...flags];
-      return await run(`${NODE_FOLDER}/node_modules/.bin/spectral`, args, { cwd: NODE_FOLDER });
+      return await run(`${NODE_FOLDER}/node_modules/.bin/spectral`, args, {
+        cwd: NODE_FOLDER,
+      });
     };
-    const description = describeInterface({ publicUrl: "https://shop.example/v1" });
+    const description = describeInterface({
+      publicUrl: "https://shop.example/v1",
+    });
     const { code, output } = await lint(description);
     assertEquals(code, 0, output);
     const unlimited = description.replace('"maxLength":19', '"description":""');
@@ -130,13 +177,22 @@ testNeeding(withNode)(
 test("requests and httpx follow the links through 1,000 pets", async () => {
   await using live = await startLiveService();
   const args = [`${HERE}/clients/paging.py`, live.baseUrl, live.token];
-  assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
+  assertEquals(await run(`${PYTHON_BIN}/python`, args), {
+    code: 0,
+    output: "",
+  });
 });
 
-testNeeding(withNode)("got and Octokit follow the links through 1,000 pets", async () => {
-  await using live = await startLiveService();
-  // Node finds packages from the folder of the script.
-  await Deno.copyFile(`${HERE}/clients/paging.mjs`, `${NODE_FOLDER}/paging.mjs`);
-  const args = [`${NODE_FOLDER}/paging.mjs`, live.baseUrl, live.token];
-  assertEquals(await run("node", args), { code: 0, output: "" });
-});
+testNeeding(withNode)(
+  "got and Octokit follow the links through 1,000 pets",
+  async () => {
+    await using live = await startLiveService();
+    // Node finds packages from the folder of the script.
+    await Deno.copyFile(
+      `${HERE}/clients/paging.mjs`,
+      `${NODE_FOLDER}/paging.mjs`,
+    );
+    const args = [`${NODE_FOLDER}/paging.mjs`, live.baseUrl, live.token];
+    assertEquals(await run("node", args), { code: 0, output: "" });
+  },
+);

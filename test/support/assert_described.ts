@@ -9,7 +9,7 @@ type Schema = Record<string, unknown>;
 interface Operation {
   operationId: string;
   description: string;
-  parameters: { $ref?: string }[];
+  parameters: { $ref?: string; name?: string }[];
   requestBody?: unknown;
   "x-codeSamples": { label: string; source: string }[];
   responses: Record<string, DescribedAnswer>;

@@ -81,7 +81,7 @@ testInBrowser(
     await expectSoon(became, "Sold");
     assertEquals(await page.getByText(/[«»]/).count(), 0);
     await page.getByRole("link", { name: "All animals" }).click();
-    const expected = ["All 1", "Available 0", "Pending 0", "Sold 1", "No status 0"];
+    const expected = ["All 1", "Available 0", "Pending 0", "Sold 1", "No status 0", "Removed 1"];
     await expectSoon(() => tabs.allTextContents(), expected);
   },
 );

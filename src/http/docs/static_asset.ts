@@ -13,8 +13,8 @@ const SMALL_BYTES = 200_000;
 /** The content codings that the service sends, the preferred one first. */
 const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = {
   br: (bytes) => {
-    // Quality 10 saves 5 % of the bytes: for 0.1 s, once, of the window, and for seconds of the reference.
-    const quality = bytes.length < SMALL_BYTES ? 10 : 9;
+    // Quality 11 saves 7 % of the bytes: for 0.4 s, once, of the window, and for seconds of the reference.
+    const quality = bytes.length < SMALL_BYTES ? 11 : 9;
     return promisify(brotliCompress)(bytes, {
       params: { [constants.BROTLI_PARAM_QUALITY]: quality },
     });
