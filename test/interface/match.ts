@@ -1,0 +1,191 @@
+/** Compares what a story expects with what came. */
+
+/** What the names of a story stand for. */
+export type Known = ReadonlyMap<string, string>;
+
+/** What is known after a match, or `undefined` if something differs. */
+type Found = Known | undefined;
+
+const NAME = /\{([a-z]\w*)\}/;
+const PARTS = /(\{[a-z]\w*\}|…)/;
+
+/** The text with the names replaced. Throws if one is not known. */
+export function fill(template: string, known: Known): string {
+  return template.replaceAll(new RegExp(NAME, "g"), (_, name) => {
+    const value = known.get(name);
+    if (value === undefined) throw new Error(`The story does not say what {${name}} is`);
+    return value;
+  });
+}
+
+export function matchText(template: string, actual: string, known: Known): Found {
+  const seen = new Set<string>();
+  const pattern = template.split(PARTS).map((part) => {
+    if (part === "…") return "[^]*";
+    const name = NAME.exec(part)?.[1];
+    if (name === undefined) return RegExp.escape(part);
+    const value = known.get(name);
+    if (value !== undefined) return RegExp.escape(value);
+    if (seen.has(name)) return `\\k<${name}>`;
+    seen.add(name);
+    return `(?<${name}>[^]+?)`;
+  });
+  const match = new RegExp(`^${pattern.join("")}$`).exec(actual);
+  if (match === null) return undefined;
+  let found: Found = known;
+  for (const [name, value] of Object.entries(match.groups ?? {})) {
+    if (found !== undefined) found = learn(name, value, found);
+  }
+  return found;
+}
+
+/** Two names are two values: so a story says that an id is another one. */
+function learn(name: string, value: string, known: Known): Found {
+  const before = known.get(name);
+  if (before !== undefined) return before === value ? known : undefined;
+  const isOfAnother = [...known.values()].includes(value);
+  return isOfAnother ? undefined : new Map([...known, [name, value]]);
+}
+
+/** A number of JSON by its digits. */
+class Digits {
+  constructor(readonly text: string) {}
+}
+
+// TypeScript does not declare the source of a value yet (https://github.com/tc39/proposal-json-parse-with-source).
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
+const byDigits: Reviver = (_, value, { source }) =>
+  typeof value === "number" ? new Digits(source) : value;
+
+export function matchJson(template: string, actual: string, known: Known): Found {
+  let value: unknown;
+  try {
+    value = JSON.parse(actual, byDigits as (key: string, value: unknown) => unknown);
+  } catch {
+    return undefined;
+  }
+  return matchValue(parseTemplate(template), value, known);
+}
+
+type Template =
+  | { kind: "any" }
+  | { kind: "name"; name: string }
+  | { kind: "text"; text: string }
+  | { kind: "literal"; text: string }
+  | { kind: "items"; items: Template[]; isOpen: boolean }
+  | { kind: "atMost"; count: number; item: Template }
+  | { kind: "members"; members: Map<string, Template>; isOpen: boolean };
+
+function matchValue(template: Template, value: unknown, known: Known): Found {
+  switch (template.kind) {
+    case "any":
+      return known;
+    case "name":
+      return learn(template.name, textOf(value), known);
+    case "text":
+      return typeof value === "string" ? matchText(template.text, value, known) : undefined;
+    case "literal":
+      return typeof value !== "string" && textOf(value) === template.text ? known : undefined;
+    case "items": {
+      if (!Array.isArray(value)) return undefined;
+      const { items, isOpen } = template;
+      const fits = isOpen ? value.length >= items.length : value.length === items.length;
+      return fits ? matchAll(items.map((item, index) => [item, value[index]]), known) : undefined;
+    }
+    case "atMost": {
+      if (!Array.isArray(value) || value.length > template.count) return undefined;
+      const hasAll = value.every((it) => matchValue(template.item, it, known) !== undefined);
+      return hasAll ? known : undefined;
+    }
+    case "members": {
+      if (!isMembers(value)) return undefined;
+      const { members, isOpen } = template;
+      const names = Object.keys(value);
+      const hasOthers = names.some((name) => !members.has(name));
+      if (hasOthers && !isOpen) return undefined;
+      if ([...members.keys()].some((name) => !Object.hasOwn(value, name))) return undefined;
+      return matchAll([...members].map(([name, member]) => [member, value[name]]), known);
+    }
+  }
+}
+
+function matchAll(pairs: [Template, unknown][], known: Known): Found {
+  let found: Found = known;
+  for (const [template, value] of pairs) {
+    if (found !== undefined) found = matchValue(template, value, found);
+  }
+  return found;
+}
+
+function isMembers(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    !(value instanceof Digits);
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Digits) return value.text;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The tokens of a template: JSON's, and those that only a template has. */
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|\{[a-z]\w*\}|≤\d+|[-\d.eE+]+|true|false|null|[…{}[\]:,])/gy;
+
+/** Throws if the text is no template. */
+function parseTemplate(text: string): Template {
+  const tokens = [...text.matchAll(TOKEN)].map(([, token]) => token);
+  const next = () => tokens.shift() ?? fail(text);
+  const isNext = (token: string) => tokens[0] === token;
+  const expect = (token: string) => isNext(token) ? tokens.shift() : fail(text);
+
+  function value(): Template {
+    const token = next();
+    if (token === "…") return { kind: "any" };
+    if (token === "[") return array();
+    if (token === "{") return object();
+    if (token.startsWith('"')) return { kind: "text", text: JSON.parse(token) };
+    const name = NAME.exec(token)?.[1];
+    return name === undefined ? { kind: "literal", text: token } : { kind: "name", name };
+  }
+
+  function array(): Template {
+    const items: Template[] = [];
+    if (tokens[0]?.startsWith("≤")) {
+      const count = Number(next().slice(1));
+      const item = value();
+      expect("]");
+      return { kind: "atMost", count, item };
+    }
+    while (!isNext("]")) {
+      items.push(value());
+      if (!isNext("]")) expect(",");
+    }
+    expect("]");
+    const isOpen = items.length > 0 && items.at(-1)!.kind === "any";
+    return { kind: "items", items: isOpen ? items.slice(0, -1) : items, isOpen };
+  }
+
+  function object(): Template {
+    const members = new Map<string, Template>();
+    let isOpen = false;
+    while (!isNext("}")) {
+      const token = next();
+      if (token === "…") {
+        isOpen = true;
+      } else {
+        expect(":");
+        members.set(JSON.parse(token), value());
+      }
+      if (!isNext("}")) expect(",");
+    }
+    expect("}");
+    return { kind: "members", members, isOpen };
+  }
+
+  const template = value();
+  if (tokens.length > 0) fail(text);
+  return template;
+}
+
+function fail(text: string): never {
+  throw new Error(`Not what a response can be like: ${text}`);
+}

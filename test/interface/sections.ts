@@ -1,0 +1,20 @@
+/** What the interface answers, section by section. */
+
+import { ADD } from "./add.ts";
+import { CREDENTIALS } from "./credentials.ts";
+import { GET } from "./get.ts";
+import { LIST } from "./list.ts";
+import type { Section, Story } from "./story.ts";
+
+export const SECTIONS: readonly Section[] = [LIST, ADD, GET, CREDENTIALS];
+
+export interface Clause extends Story {
+  /** The title of its section and its own words. */
+  name: string;
+  level: 1 | 2;
+}
+
+export const CLAUSES: readonly Clause[] = SECTIONS.flatMap(({ title, contract, added }) => [
+  ...contract.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 1 })),
+  ...added.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 2 })),
+]);

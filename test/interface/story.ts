@@ -1,0 +1,120 @@
+/**
+ * A story is a few requests and what comes back, as text:
+ *
+ *     > POST /pets
+ *     > {"name":"Rex","categoryId":{category}}
+ *     < 201
+ *     < location: {base}/pets/{rex}
+ *     < {"id":{rex},"name":"Rex","categoryId":{category}}
+ *
+ * Headers follow the first line, and then the body. `{rex}` is what it was before in the story, or else what comes back;
+ * two names are two values. `…` is anything; at the end of an object or an array, further members or items. `[≤20 …]` has
+ * at most 20 items, each like the one that follows. A header that is `(none)` is not there. If no body stands here, any may
+ * come. JSON is compared by its values, and numbers by their digits.
+ *
+ * Each story knows `{base}`, `{key}`, `{readOnlyKey}`, and values that no other story has: `{category}`, `{otherCategory}`,
+ * `{word}` and `{once}`. So it can be told on a store with other animals.
+ */
+
+/** What a story may need besides a key that may write. */
+export const NEEDS = [
+  "a read-only key",
+  "an empty store",
+  "a store that nobody else changes",
+] as const;
+
+export type Need = (typeof NEEDS)[number];
+
+export interface Story {
+  /** What the interface promises, as a sentence. */
+  clause: string;
+  /** By default none. */
+  needs?: readonly Need[];
+  /** The requests and responses. */
+  told: string;
+}
+
+/** The stories of one section of the interface. */
+export interface Section {
+  /** Its number and title. */
+  title: string;
+  /** Those that hold for the contract with its three operations. */
+  contract: readonly Story[];
+  /** Those of what this service adds to the contract. */
+  added: readonly Story[];
+}
+
+/** The Error of section 2. */
+export function refusal(status: number): string {
+  return `{"code":"…","message":"…","status":${status},…}`;
+}
+
+export interface Sent {
+  method: string;
+  /** Below the base address. */
+  path: string;
+  headers: [name: string, value: string][];
+  body?: string;
+}
+
+export interface Expected {
+  status: number;
+  headers: [name: string, value: string][];
+  body?: string;
+}
+
+export interface Exchange {
+  sent: Sent;
+  expected: Expected;
+}
+
+const HEADER = /^([a-z][a-z-]*): ?(.*)$/;
+
+/** Throws if the text is no story. */
+export function exchangesOf(told: string): Exchange[] {
+  const lines = told.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const exchanges: Exchange[] = [];
+  for (const { mark, texts } of blocksOf(lines)) {
+    const [first, ...rest] = texts;
+    const bodyAt = rest.findIndex((line) => !HEADER.test(line));
+    const headerCount = bodyAt < 0 ? rest.length : bodyAt;
+    const headers = rest.slice(0, headerCount).map((line): [string, string] => {
+      const [, name, value] = HEADER.exec(line)!;
+      return [name, value];
+    });
+    const body = bodyAt < 0 ? undefined : rest.slice(bodyAt).join("\n");
+    if (mark === ">") {
+      const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(first) ?? fail(first);
+      exchanges.push({
+        sent: { method, path, headers, body },
+        expected: { status: 0, headers: [] },
+      });
+    } else {
+      const last = exchanges.at(-1) ?? fail(first);
+      last.expected = { status: Number(first), headers, body };
+    }
+  }
+  return exchanges;
+}
+
+interface Block {
+  mark: string;
+  texts: string[];
+}
+
+/** The lines of a request, then those of its response, and so on. */
+function blocksOf(lines: readonly string[]): Block[] {
+  const blocks: Block[] = [];
+  for (const line of lines) {
+    const [, mark, text] = /^([<>]) (.+)$/.exec(line) ?? fail(line);
+    const last = blocks.at(-1);
+    const begins = last?.mark !== mark;
+    if (begins) blocks.push({ mark, texts: [text] });
+    else last.texts.push(text);
+  }
+  return blocks;
+}
+
+function fail(line: string): never {
+  throw new Error(`Not a line of a story: ${line}`);
+}
