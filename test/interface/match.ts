@@ -72,7 +72,7 @@ type Template =
   | { kind: "name"; name: string }
   | { kind: "text"; text: string }
   | { kind: "literal"; text: string }
-  | { kind: "items"; items: Template[]; isOpen: boolean }
+  | { kind: "items"; items: Template[]; hasEarlier: boolean; hasLater: boolean }
   | { kind: "atMost"; count: number; item: Template }
   | { kind: "members"; members: Map<string, Template>; isOpen: boolean };
 
@@ -86,12 +86,8 @@ function matchValue(template: Template, value: unknown, known: Known): Found {
       return typeof value === "string" ? matchText(template.text, value, known) : undefined;
     case "literal":
       return typeof value !== "string" && textOf(value) === template.text ? known : undefined;
-    case "items": {
-      if (!Array.isArray(value)) return undefined;
-      const { items, isOpen } = template;
-      const fits = isOpen ? value.length >= items.length : value.length === items.length;
-      return fits ? matchAll(items.map((item, index) => [item, value[index]]), known) : undefined;
-    }
+    case "items":
+      return Array.isArray(value) ? matchItems(template, value, known) : undefined;
     case "atMost": {
       if (!Array.isArray(value) || value.length > template.count) return undefined;
       const hasAll = value.every((it) => matchValue(template.item, it, known) !== undefined);
@@ -107,6 +103,23 @@ function matchValue(template: Template, value: unknown, known: Known): Found {
       return matchAll([...members].map(([name, member]) => [member, value[name]]), known);
     }
   }
+}
+
+/** Of the places where the items may be, it takes the first one. */
+function matchItems(
+  { items, hasEarlier, hasLater }: Template & { kind: "items" },
+  value: unknown[],
+  known: Known,
+): Found {
+  const others = value.length - items.length;
+  if (others < 0) return undefined;
+  const first = hasLater ? 0 : others;
+  const last = hasEarlier ? others : 0;
+  for (let at = first; at <= last; at++) {
+    const found = matchAll(items.map((item, index) => [item, value[at + index]]), known);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function matchAll(pairs: [Template, unknown][], known: Known): Found {
@@ -160,8 +173,11 @@ function parseTemplate(text: string): Template {
       if (!isNext("]")) expect(",");
     }
     expect("]");
-    const isOpen = items.length > 0 && items.at(-1)!.kind === "any";
-    return { kind: "items", items: isOpen ? items.slice(0, -1) : items, isOpen };
+    const hasLater = items.at(-1)?.kind === "any";
+    if (hasLater) items.pop();
+    const hasEarlier = items[0]?.kind === "any";
+    if (hasEarlier) items.shift();
+    return { kind: "items", items, hasEarlier, hasLater };
   }
 
   function object(): Template {

@@ -8,9 +8,9 @@
  *     < {"id":{rex},"name":"Rex","categoryId":{category}}
  *
  * Headers follow the first line, and then the body. `{rex}` is what it was before in the story, or else what comes back;
- * two names are two values. `…` is anything; at the end of an object or an array, further members or items. `[≤20 …]` has
- * at most 20 items, each like the one that follows. A header that is `(none)` is not there. If no body stands here, any may
- * come. JSON is compared by its values, and numbers by their digits.
+ * two names are two values. `…` is anything; at the end of an object, and at the beginning and the end of an array, further
+ * members or items. `[≤20 …]` has at most 20 items, each like the one that follows. A header or a body that is `(none)` is
+ * not there. If no body stands here, any may come. JSON is compared by its values, and numbers by their digits.
  *
  * Each story knows `{base}`, `{key}`, `{readOnlyKey}`, and values that no other story has: `{category}`, `{otherCategory}`,
  * `{word}` and `{once}`. So it can be told on a store with other animals.
@@ -48,6 +48,14 @@ export interface Section {
 export function refusal(status: number): string {
   return `{"code":"…","message":"…","status":${status},…}`;
 }
+
+/** The Error with what this service adds to the contract: a stable code, and nothing but the three members. */
+export function errorOf(status: number, code: string, message = "…"): string {
+  return JSON.stringify({ code, message, status });
+}
+
+/** What is not there: a header or a body. */
+export const NONE = "(none)";
 
 export interface Sent {
   method: string;

@@ -6,6 +6,7 @@ import {
   exchangesOf,
   type Expected,
   type Need,
+  NONE,
   type Sent,
   type Story,
 } from "./story.ts";
@@ -88,8 +89,6 @@ async function answerOnce(
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-const NONE = "(none)";
-
 function heard(expected: Expected, answer: Answer, known: Known): Known | undefined {
   if (answer.status !== expected.status) return undefined;
   let found: Known | undefined = known;
@@ -100,7 +99,9 @@ function heard(expected: Expected, answer: Answer, known: Known): Known | undefi
     found = matchText(value, came, found);
     if (found === undefined) return undefined;
   }
-  return expected.body === undefined ? found : matchJson(expected.body, answer.body, found);
+  if (expected.body === undefined) return found;
+  if (expected.body === NONE) return answer.body === "" ? found : undefined;
+  return matchJson(expected.body, answer.body, found);
 }
 
 function breachOf({ sent, expected }: Exchange, answer: Answer, known: Known): Breach {
