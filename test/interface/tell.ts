@@ -10,6 +10,7 @@ import {
   type Sent,
   type Story,
 } from "./story.ts";
+import { utf8 } from "../support/utf8.ts";
 
 /** A service that runs somewhere. */
 export interface Listener {
@@ -77,7 +78,8 @@ async function answerOnce(
   { base, send, key }: Listener,
   known: Known,
 ): Promise<Answer> {
-  const body = sent.body === undefined ? undefined : fill(sent.body, known);
+  // With bytes, a request has no media type but that of the story.
+  const body = sent.body === undefined ? undefined : utf8(fill(sent.body, known));
   const headers = new Headers({ authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set("content-type", "application/json");
   for (const [name, value] of sent.headers) {
