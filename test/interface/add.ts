@@ -91,5 +91,117 @@ export const ADD: Section = {
       `,
     })),
   ],
-  added: [],
+  added: [
+    {
+      clause: "an addition gets the address of the animal",
+      told: `
+        > POST /pets
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < location: {base}/pets/{rex}
+        < {"id":{rex},"name":"Rex","categoryId":{category}}
+      `,
+    },
+    {
+      clause: "an addition gets the ETag with which the animal can be changed",
+      told: `
+        > POST /pets
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < etag: "{tag}"
+        < {"id":{rex},…}
+        > GET /pets?ids={rex}
+        < 200
+        < etag: "{tag}"
+      `,
+    },
+    {
+      clause: "the ids of animals are 1, 2, 3 … in the order of their additions",
+      needs: ["an empty store"],
+      told: [1, 2, 3].map((id) => `
+        > POST /pets
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < {"id":${id},"name":"Rex","categoryId":{category}}
+      `).join(""),
+    },
+    {
+      clause: "an animal that was added without a status has none",
+      told: `
+        > POST /pets
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < {"id":{rex},"name":"Rex","categoryId":{category}}
+        > GET /pets?ids={rex}
+        < 200
+        < [{"id":{rex},"name":"Rex","categoryId":{category}}]
+      `,
+    },
+    {
+      clause: "a note keeps its line breaks",
+      told: String.raw`
+        > POST /pets
+        > {"name":"Rex","categoryId":{category},"note":" Shy.\r\n\nLikes \"Zoë\" 🐈\t"}
+        < 201
+        < {"id":{rex},"name":"Rex","categoryId":{category},"note":" Shy.\r\n\nLikes \"Zoë\" 🐈\t"}
+        > GET /pets/{rex}
+        < 200
+        < {"id":{rex},"name":"Rex","categoryId":{category},"note":" Shy.\r\n\nLikes \"Zoë\" 🐈\t"}
+      `,
+    },
+    {
+      clause: "a list has every digit of a categoryId",
+      told: ["9223372036854775807", "-9223372036854775808", "9007199254740993", "-1"].map(
+        (category, index) => `
+          > POST /pets
+          > {"name":"Rex","categoryId":${category}}
+          < 201
+          < {"id":{rex${index}},"name":"Rex","categoryId":${category}}
+          > GET /pets?ids={rex${index}}
+          < 200
+          < [{"id":{rex${index}},"name":"Rex","categoryId":${category}}]
+        `,
+      ).join(""),
+    },
+    {
+      clause: "an integer may be written with a point or an exponent",
+      told: ["7.0", "70e-1", "0.7E1"].map((category) => `
+        > POST /pets
+        > {"name":"Rex","categoryId":${category}}
+        < 201
+        < {"id":…,"name":"Rex","categoryId":7}
+      `).join(""),
+    },
+    ...[
+      ["control characters", String.raw`\u0000\u0001\u001f\u007f`],
+      ["quotation marks and slashes", String.raw`\"\\/\/`],
+      ["separators of lines", String.raw`\u2028\u2029`],
+      ["a byte order mark and no characters", String.raw`\ufeff\ufffd\uffff`],
+      ["accents in two forms", String.raw`e\u0301 é`],
+      ["a mark of direction", String.raw`\u202e`],
+      ["text of HTML", "</script>"],
+      ["text of HTTP", String.raw`\r\nX-Injected: 1`],
+      ["text of JSON", String.raw`\"name\": {[:`],
+      ["the name of a part of each object", "__proto__"],
+      ["a character in two escapes", String.raw`\ud83d\udc08`],
+      ["a character of several", "👩‍🚀"],
+      ["one space", " "],
+      ["1,000 characters", "x".repeat(1_000)],
+      ["1,000 characters of two code units", "🐈".repeat(1_000)],
+    ].map(([what, name]) => ({
+      clause: `a name is returned exactly: ${what}`,
+      told: `
+        > POST /pets
+        > {"name":"${name}","categoryId":{category}}
+        < 201
+        < {"id":{rex},"name":"${name}","categoryId":{category}}
+        > GET /pets/{rex}
+        < 200
+        < {"id":{rex},"name":"${name}","categoryId":{category}}
+        > GET /pets?ids={rex}
+        < 200
+        < [{"id":{rex},"name":"${name}","categoryId":{category}}]
+      `,
+    })),
+  ],
 };

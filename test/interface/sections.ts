@@ -1,12 +1,23 @@
 /** What the interface answers, section by section. */
 
 import { ADD } from "./add.ts";
+import { CHANGE } from "./change.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { GET } from "./get.ts";
 import { LIST } from "./list.ts";
+import { REMOVE } from "./remove.ts";
+import { RESTORE } from "./restore.ts";
 import type { Section, Story } from "./story.ts";
 
-export const SECTIONS: readonly Section[] = [LIST, ADD, GET, CREDENTIALS];
+export const SECTIONS: readonly Section[] = [
+  LIST,
+  ADD,
+  GET,
+  CHANGE,
+  REMOVE,
+  RESTORE,
+  CREDENTIALS,
+];
 
 export interface Clause extends Story {
   /** The title of its section and its own words. */

@@ -1,0 +1,160 @@
+import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
+import { errorOf, type Section } from "./story.ts";
+
+const ADDED = `
+  > POST /pets
+  > {"name":"Rex","categoryId":{category},"status":"available"}
+  < 201
+  < {"id":{rex},…}
+`;
+
+const REMOVED = `
+  > DELETE /pets/{rex}
+  < 204
+`;
+
+const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
+
+export const REMOVE: Section = {
+  title: "4.6 Remove an animal",
+  contract: [],
+  added: [
+    {
+      clause: "a removal gets 204 and no body",
+      told: `
+        ${ADDED}
+        > DELETE /pets/{rex}
+        < 204
+        < etag: (none)
+        < (none)
+      `,
+    },
+    {
+      clause: "a removed animal cannot be read, changed or removed",
+      told: `
+        ${ADDED}
+        ${REMOVED}
+        > GET /pets/{rex}
+        < 404
+        < ${GONE}
+        > PATCH /pets/{rex}
+        > {"status":"sold"}
+        < 404
+        < ${GONE}
+        > DELETE /pets/{rex}
+        < 404
+        < ${GONE}
+      `,
+    },
+    {
+      clause: "a removed animal is in no list",
+      told: `
+        > POST /pets
+        > {"name":"{word}","categoryId":{category},"status":"sold"}
+        < 201
+        < {"id":{rex},…}
+        > POST /pets
+        > {"name":"{word}","categoryId":{category},"status":"sold"}
+        < 201
+        < {"id":{max},…}
+        ${REMOVED}
+        > GET /pets?categoryId={category}
+        < 200
+        < [{"id":{max},…}]
+        > GET /pets?categoryId={category}&status=sold
+        < 200
+        < [{"id":{max},…}]
+        > GET /pets?name={word}
+        < 200
+        < [{"id":{max},…}]
+        > GET /pets?ids={rex},{max}
+        < 200
+        < [{"id":{max},…}]
+      `,
+    },
+    {
+      clause: "pages are exact where an animal was removed",
+      told: `
+        ${
+        ["max", "rex", "mia", "zoe"].map((name) => `
+          > POST /pets
+          > {"name":"Rex","categoryId":{category}}
+          < 201
+          < {"id":{${name}},…}
+        `).join("")
+      }
+        > GET /pets?categoryId={category}&limit=1
+        < 200
+        < link: <{base}/pets?{next}>; rel="next"
+        < [{"id":{zoe},…}]
+        ${REMOVED}
+        > GET /pets?{next}
+        < 200
+        < link: <{base}/pets?{last}>; rel="next"
+        < [{"id":{mia},…}]
+        > GET /pets?{last}
+        < 200
+        < link: (none)
+        < [{"id":{max},…}]
+      `,
+    },
+    {
+      clause: "the history of a removed animal says who removed it",
+      told: `
+        > GET /key
+        < 200
+        < {"id":"{actor}",…}
+        ${ADDED}
+        ${REMOVED}
+        > GET /pets/{rex}/events
+        < 200
+        < [{"type":"PetRemoved","actor":"{actor}",…},{"type":"PetCreated",…}]
+      `,
+    },
+    {
+      clause: "the id of a removed animal is not given again",
+      told: `
+        ${ADDED}
+        ${REMOVED}
+        > POST /pets
+        > {"name":"Rex","categoryId":{category},"status":"available"}
+        < 201
+        < {"id":{other},…}
+      `,
+    },
+    {
+      clause: "the body of a removal is ignored",
+      told: `
+        ${ADDED}
+        > DELETE /pets/{rex}
+        > {
+        < 204
+      `,
+    },
+    {
+      clause: "a removal with a body of more than 64 KiB gets 413",
+      told: `
+        > DELETE /pets/1
+        > ${"x".repeat(65_537)}
+        < 413
+        < ${errorOf(413, "body_too_large", "The body is larger than 65536 bytes")}
+      `,
+    },
+    {
+      clause: "a removal of an animal that does not exist gets 404",
+      told: ["9223372036854775807", "9223372036854775808", "-1"].map((id) => `
+        > DELETE /pets/${id}
+        < 404
+        < ${GONE}
+      `).join(""),
+    },
+    {
+      clause: "a removal of an id that is none gets 404",
+      told: NO_IDS.map((id) => `
+        > DELETE /pets/${id}
+        < 404
+        < ${NO_ID_OF_ANIMAL}
+      `).join(""),
+    },
+  ],
+};
