@@ -18,6 +18,7 @@ export function fill(template: string, known: Known): string {
   });
 }
 
+/** What is known if the text is like the template. */
 export function matchText(template: string, actual: string, known: Known): Found {
   const seen = new Set<string>();
   const pattern = template.split(PARTS).map((part) => {
@@ -47,27 +48,41 @@ function learn(name: string, value: string, known: Known): Found {
   return isOfAnother ? undefined : new Map([...known, [name, value]]);
 }
 
+// TypeScript does not declare this yet (https://github.com/tc39/proposal-json-parse-with-source).
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+
 /** A number of JSON by its digits. */
 class Digits {
   constructor(readonly text: string) {}
+
+  toJSON(): unknown {
+    return rawJSON(this.text);
+  }
 }
 
-// TypeScript does not declare the source of a value yet (https://github.com/tc39/proposal-json-parse-with-source).
-type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const byDigits: Reviver = (_, value, { source }) =>
   typeof value === "number" ? new Digits(source) : value;
 
+/** What is known if the JSON is like the template. */
 export function matchJson(template: string, actual: string, known: Known): Found {
-  let value: unknown;
+  const value = parseDigits(actual);
+  return value === undefined ? undefined : matchValue(parseTemplate(template), value, known);
+}
+
+/** The value, whose numbers keep their digits, or `undefined` if the text is no JSON. */
+export function parseDigits(text: string): unknown {
   try {
-    value = JSON.parse(actual, byDigits as (key: string, value: unknown) => unknown);
+    return JSON.parse(text, byDigits as (key: string, value: unknown) => unknown);
   } catch {
     return undefined;
   }
-  return matchValue(parseTemplate(template), value, known);
 }
 
-type Template =
+/** A part of a template, and where it stands in the text. */
+export type Template = { from: number; to: number } & TemplateKind;
+
+type TemplateKind =
   | { kind: "any" }
   | { kind: "name"; name: string }
   | { kind: "text"; text: string }
@@ -76,7 +91,7 @@ type Template =
   | { kind: "atMost"; count: number; item: Template }
   | { kind: "members"; members: Map<string, Template>; isOpen: boolean };
 
-function matchValue(template: Template, value: unknown, known: Known): Found {
+export function matchValue(template: Template, value: unknown, known: Known): Found {
   switch (template.kind) {
     case "any":
       return known;
@@ -130,13 +145,13 @@ function matchAll(pairs: [Template, unknown][], known: Known): Found {
   return found;
 }
 
-function isMembers(value: unknown): value is Record<string, unknown> {
+export function isMembers(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) &&
     !(value instanceof Digits);
 }
 
-function textOf(value: unknown): string {
-  if (value instanceof Digits) return value.text;
+/** A value as JSON, but a text as it is. */
+export function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
@@ -144,14 +159,26 @@ function textOf(value: unknown): string {
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|\{[a-z]\w*\}|≤\d+|[-\d.eE+]+|true|false|null|[…{}[\]:,])/gy;
 
 /** Throws if the text is no template. */
-function parseTemplate(text: string): Template {
-  const tokens = [...text.matchAll(TOKEN)].map(([, token]) => token);
-  const next = () => tokens.shift() ?? fail(text);
-  const isNext = (token: string) => tokens[0] === token;
-  const expect = (token: string) => isNext(token) ? tokens.shift() : fail(text);
+export function parseTemplate(text: string): Template {
+  const matches = [...text.matchAll(TOKEN)];
+  let index = 0;
+  const isNext = (token: string) => matches[index]?.[1] === token;
+  const next = () => {
+    const match = matches[index] ?? fail(text);
+    index += 1;
+    return match[1];
+  };
+  const expect = (token: string) => isNext(token) ? next() : fail(text);
+  const endOfLast = () => matches[index - 1].index + matches[index - 1][0].length;
 
   function value(): Template {
     const token = next();
+    const from = endOfLast() - token.length;
+    const kind = kindOf(token);
+    return { ...kind, from, to: endOfLast() };
+  }
+
+  function kindOf(token: string): TemplateKind {
     if (token === "…") return { kind: "any" };
     if (token === "[") return array();
     if (token === "{") return object();
@@ -160,9 +187,9 @@ function parseTemplate(text: string): Template {
     return name === undefined ? { kind: "literal", text: token } : { kind: "name", name };
   }
 
-  function array(): Template {
+  function array(): TemplateKind {
     const items: Template[] = [];
-    if (tokens[0]?.startsWith("≤")) {
+    if (matches[index]?.[1].startsWith("≤")) {
       const count = Number(next().slice(1));
       const item = value();
       expect("]");
@@ -180,7 +207,7 @@ function parseTemplate(text: string): Template {
     return { kind: "items", items, hasEarlier, hasLater };
   }
 
-  function object(): Template {
+  function object(): TemplateKind {
     const members = new Map<string, Template>();
     let isOpen = false;
     while (!isNext("}")) {
@@ -198,7 +225,7 @@ function parseTemplate(text: string): Template {
   }
 
   const template = value();
-  if (tokens.length > 0) fail(text);
+  if (endOfLast() !== text.trimEnd().length) fail(text);
   return template;
 }
 

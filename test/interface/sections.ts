@@ -3,6 +3,7 @@
 import { ADD } from "./add.ts";
 import { CHANGE } from "./change.ts";
 import { CREDENTIALS } from "./credentials.ts";
+import { FAULTS } from "./faults.ts";
 import { GET } from "./get.ts";
 import { LIST } from "./list.ts";
 import { REMOVE } from "./remove.ts";
@@ -17,6 +18,7 @@ export const SECTIONS: readonly Section[] = [
   REMOVE,
   RESTORE,
   CREDENTIALS,
+  FAULTS,
 ];
 
 export interface Clause extends Story {
@@ -25,7 +27,11 @@ export interface Clause extends Story {
   level: 1 | 2;
 }
 
-export const CLAUSES: readonly Clause[] = SECTIONS.flatMap(({ title, contract, added }) => [
-  ...contract.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 1 })),
-  ...added.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 2 })),
-]);
+export function clausesOf({ title, contract, added }: Section): Clause[] {
+  return [
+    ...contract.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 1 })),
+    ...added.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 2 })),
+  ];
+}
+
+export const CLAUSES: readonly Clause[] = SECTIONS.flatMap(clausesOf);

@@ -10,7 +10,10 @@
  * Headers follow the first line, and then the body. `{rex}` is what it was before in the story, or else what comes back;
  * two names are two values. `…` is anything; at the end of an object, and at the beginning and the end of an array, further
  * members or items. `[≤20 …]` has at most 20 items, each like the one that follows. A header or a body that is `(none)` is
- * not there. If no body stands here, any may come. JSON is compared by its values, and numbers by their digits.
+ * not there. If no body stands here, any may come. JSON is compared by its values, numbers by their digits, and what is not
+ * JSON as text.
+ *
+ * What happens besides follows `~`, in the words of happenings.ts: `~ 25 hours pass`, `~ the disk is full`.
  *
  * Each story knows `{base}`, `{key}`, `{readOnlyKey}`, and values that no other story has: `{category}`, `{otherCategory}`,
  * `{word}` and `{once}`. So it can be told on a store with other animals.
@@ -21,6 +24,11 @@ export const NEEDS = [
   "a read-only key",
   "an empty store",
   "a store that nobody else changes",
+  // A proxy answers otherwise on purpose.
+  "no proxy",
+  "a clock",
+  "faults",
+  "an operator",
 ] as const;
 
 export type Need = (typeof NEEDS)[number];
@@ -69,56 +77,77 @@ export interface Expected {
   status: number;
   headers: [name: string, value: string][];
   body?: string;
+  /** Its lines in the story: the first one, and the one after the last. */
+  lines: [from: number, to: number];
 }
 
 export interface Exchange {
+  kind: "exchange";
   sent: Sent;
   expected: Expected;
 }
 
+export type Step = Exchange | { kind: "happening"; words: string };
+
 const HEADER = /^([a-z][a-z-]*): ?(.*)$/;
 
 /** Throws if the text is no story. */
-export function exchangesOf(told: string): Exchange[] {
-  const lines = told.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  const exchanges: Exchange[] = [];
-  for (const { mark, texts } of blocksOf(lines)) {
-    const [first, ...rest] = texts;
-    const bodyAt = rest.findIndex((line) => !HEADER.test(line));
-    const headerCount = bodyAt < 0 ? rest.length : bodyAt;
-    const headers = rest.slice(0, headerCount).map((line): [string, string] => {
-      const [, name, value] = HEADER.exec(line)!;
-      return [name, value];
-    });
-    const body = bodyAt < 0 ? undefined : rest.slice(bodyAt).join("\n");
-    if (mark === ">") {
-      const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(first) ?? fail(first);
-      exchanges.push({
-        sent: { method, path, headers, body },
-        expected: { status: 0, headers: [] },
-      });
-    } else {
-      const last = exchanges.at(-1) ?? fail(first);
-      last.expected = { status: Number(first), headers, body };
+export function stepsOf(told: string): Step[] {
+  const steps: Step[] = [];
+  for (const { mark, texts, lines } of blocksOf(told)) {
+    const [first] = texts;
+    switch (mark) {
+      case "~":
+        steps.push(...texts.map((words): Step => ({ kind: "happening", words })));
+        break;
+      case ">": {
+        const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(first) ?? fail(first);
+        const sent = { method, path, ...messageOf(texts) };
+        const expected = { status: 0, headers: [], lines };
+        steps.push({ kind: "exchange", sent, expected });
+        break;
+      }
+      case "<": {
+        const last = steps.at(-1);
+        if (last?.kind !== "exchange") return fail(first);
+        last.expected = { status: Number(first), ...messageOf(texts), lines };
+      }
     }
   }
-  return exchanges;
+  return steps;
+}
+
+/** The headers and the body that follow the first line. */
+function messageOf([, ...rest]: readonly string[]): Pick<Sent, "headers" | "body"> {
+  const bodyAt = rest.findIndex((line) => !HEADER.test(line));
+  const headerCount = bodyAt < 0 ? rest.length : bodyAt;
+  const headers = rest.slice(0, headerCount).map((line): [string, string] => {
+    const [, name, value] = HEADER.exec(line)!;
+    return [name, value];
+  });
+  return { headers, body: bodyAt < 0 ? undefined : rest.slice(bodyAt).join("\n") };
 }
 
 interface Block {
   mark: string;
   texts: string[];
+  lines: [from: number, to: number];
 }
 
 /** The lines of a request, then those of its response, and so on. */
-function blocksOf(lines: readonly string[]): Block[] {
+function blocksOf(told: string): Block[] {
   const blocks: Block[] = [];
-  for (const line of lines) {
-    const [, mark, text] = /^([<>]) (.+)$/.exec(line) ?? fail(line);
+  for (const [number, line] of told.split("\n").entries()) {
+    const trimmed = line.trim();
+    if (trimmed === "") continue;
+    const [, mark, text] = /^([<>~]) (.+)$/.exec(trimmed) ?? fail(trimmed);
     const last = blocks.at(-1);
-    const begins = last?.mark !== mark;
-    if (begins) blocks.push({ mark, texts: [text] });
-    else last.texts.push(text);
+    if (last?.mark === mark) {
+      last.texts.push(text);
+      last.lines[1] = number + 1;
+    } else {
+      blocks.push({ mark, texts: [text], lines: [number, number + 1] });
+    }
   }
   return blocks;
 }

@@ -3,11 +3,11 @@
 import { fill, type Known, matchJson, matchText } from "./match.ts";
 import {
   type Exchange,
-  exchangesOf,
   type Expected,
   type Need,
   NONE,
   type Sent,
+  stepsOf,
   type Story,
 } from "./story.ts";
 import { utf8 } from "../support/utf8.ts";
@@ -21,6 +21,8 @@ export interface Listener {
   key: string;
   readOnlyKey?: string;
   has: readonly Need[];
+  /** Lets happen what a story says besides its requests. */
+  happen?(words: string): Promise<void>;
 }
 
 /** What came back otherwise than the interface promises. */
@@ -31,7 +33,7 @@ export interface Breach {
   came: string;
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   headers: Headers;
   body: string;
@@ -39,14 +41,30 @@ interface Answer {
 
 /** Resolves to the first thing that is otherwise, or to nothing if the service keeps the promise. */
 export async function tell(story: Story, listener: Listener): Promise<Breach | undefined> {
-  let known = namesOf(listener);
-  for (const exchange of exchangesOf(story.told)) {
-    const answer = await answerTo(exchange, listener, known);
+  let breach: Breach | undefined;
+  await tellOn(story, listener, (exchange, answer, known) => {
     const found = heard(exchange.expected, answer, known);
-    if (found === undefined) return breachOf(exchange, answer, known);
-    known = found;
+    if (found === undefined) breach = breachOf(exchange, answer, known);
+    return found;
+  });
+  return breach;
+}
+
+/** Says what is known after an answer, or nothing if the story ends with it. */
+type Hear = (exchange: Exchange, answer: Answer, known: Known) => Known | undefined;
+
+/** Tells a story until it ends. */
+export async function tellOn(story: Story, listener: Listener, hear: Hear): Promise<void> {
+  let known: Known | undefined = namesOf(listener);
+  for (const step of stepsOf(story.told)) {
+    if (step.kind === "happening") {
+      await listener.happen!(fill(step.words, known));
+      continue;
+    }
+    const answer = await answerTo(step, listener, known);
+    known = hear(step, answer, known);
+    if (known === undefined) return;
   }
-  return undefined;
 }
 
 /** The names that every story knows. Ids, words and values are different ones in each story. */
@@ -80,7 +98,8 @@ async function answerOnce(
 ): Promise<Answer> {
   // With bytes, a request has no media type but that of the story.
   const body = sent.body === undefined ? undefined : utf8(fill(sent.body, known));
-  const headers = new Headers({ authorization: `Bearer ${key}` });
+  // By itself, fetch() asks for a compressed body.
+  const headers = new Headers({ "accept-encoding": "identity", authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set("content-type", "application/json");
   for (const [name, value] of sent.headers) {
     headers.delete(name);
@@ -88,10 +107,20 @@ async function answerOnce(
   }
   const address = `${base}${fill(sent.path, known)}`;
   const response = await send(address, { method: sent.method, headers, body, redirect: "manual" });
-  return { status: response.status, headers: response.headers, body: await response.text() };
+  return { status: response.status, headers: response.headers, body: await bodyOf(response) };
 }
 
-function heard(expected: Expected, answer: Answer, known: Known): Known | undefined {
+/** The text of a body, also of one that the client has not decompressed. */
+async function bodyOf(response: Response): Promise<string> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (!isGzip) return new TextDecoder().decode(bytes);
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return await new Response(plain).text();
+}
+
+/** What is known after an answer, or nothing if it is not as expected. */
+export function heard(expected: Expected, answer: Answer, known: Known): Known | undefined {
   if (answer.status !== expected.status) return undefined;
   let found: Known | undefined = known;
   for (const [name, value] of expected.headers) {
@@ -101,9 +130,18 @@ function heard(expected: Expected, answer: Answer, known: Known): Known | undefi
     found = matchText(value, came, found);
     if (found === undefined) return undefined;
   }
-  if (expected.body === undefined) return found;
-  if (expected.body === NONE) return answer.body === "" ? found : undefined;
-  return matchJson(expected.body, answer.body, found);
+  return heardBody(expected.body, answer, found);
+}
+
+function heardBody(expected: string | undefined, answer: Answer, known: Known): Known | undefined {
+  if (expected === undefined) return known;
+  if (expected === NONE) return answer.body === "" ? known : undefined;
+  const match = isJson(answer) ? matchJson : matchText;
+  return match(expected, answer.body, known);
+}
+
+export function isJson({ headers }: Answer): boolean {
+  return /^application\/([a-z-]+\+)?json\b/.test(headers.get("content-type") ?? "");
 }
 
 function breachOf({ sent, expected }: Exchange, answer: Answer, known: Known): Breach {

@@ -1,0 +1,9 @@
+import { PROCESSES } from "../support/test_needing.ts";
+import { newFile, processesOn, testStories } from "./target.ts";
+
+testStories({ name: "of a process", needs: [PROCESSES], open: processesOn(newFile) });
+testStories({
+  name: "of two processes on one file",
+  needs: [PROCESSES],
+  open: processesOn(newFile, { count: 2 }),
+});

@@ -1,0 +1,109 @@
+/** Services that are told all stories of the interface, one after the other. */
+
+import { assertEquals } from "@std/assert";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
+import type { Service } from "../../src/service.ts";
+import { describedAnswer } from "../support/assert_described.ts";
+import { useRealStore } from "../support/real_store.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { type Need as TestNeed, testNeeding } from "../support/test_needing.ts";
+import { clausesOf, SECTIONS } from "./sections.ts";
+import type { Need } from "./story.ts";
+import { type Breach, type Listener, tell } from "./tell.ts";
+
+/** Services on one store, of which each request goes to the next one. */
+export interface Target {
+  /** Ends the name of its tests. */
+  name: string;
+  needs: TestNeed[];
+  /** Resolves to their addresses, such as `http://127.0.0.1:8000`, and to keys. */
+  open(stack: AsyncDisposableStack): Promise<{ addresses: string[] } & Keys>;
+  /** The certificate of the authority of a proxy, as PEM. */
+  authority?(): string;
+}
+
+interface Keys {
+  key: string;
+  readOnlyKey: string;
+}
+
+/** What each of these services has. */
+const HAS: Need[] = ["a read-only key", "a store that nobody else changes"];
+
+/** Declares a test of all stories, with a step for each section. */
+export function testStories({ name, needs, open, authority }: Target): void {
+  testNeeding(...needs)(`the interface ${name}`, async (context) => {
+    await using stack = new AsyncDisposableStack();
+    const { addresses, ...keys } = await open(stack);
+    const caCerts = authority && [authority()];
+    const client = stack.use(Deno.createHttpClient({ allowHost: true, caCerts }));
+    const base = addresses.length === 1 ? `${addresses[0]}/v1` : PUBLIC_URL;
+    const has = caCerts === undefined ? [...HAS, "no proxy" as const] : HAS;
+    const send = sendTo(addresses, base, client);
+    for (const section of SECTIONS) {
+      await context.step(section.title, async () => {
+        const breaches: Breach[] = [];
+        for (const clause of clausesOf(section)) {
+          const canTell = (clause.needs ?? []).every((need) => has.includes(need));
+          const breach = canTell ? await tell(clause, { base, send, has, ...keys }) : undefined;
+          if (breach !== undefined) breaches.push(breach);
+        }
+        assertEquals(breaches, []);
+      });
+    }
+  });
+}
+
+/** The base address of several processes, which have several ports. */
+const PUBLIC_URL = "https://shop.example/v1";
+
+/** Sends each request to the next address. */
+function sendTo(addresses: string[], base: string, client: Deno.HttpClient): Listener["send"] {
+  let count = 0;
+  return (input, init) => {
+    const path = `/v1${String(input).slice(base.length)}`;
+    const address = addresses[count++ % addresses.length];
+    return describedAnswer(init?.method, path, fetch(address + path, { ...init, client }));
+  };
+}
+
+export async function issueKeys(service: Service): Promise<Keys> {
+  const { token: key } = await issueApiKey(service, { label: "writer" });
+  const { token: readOnlyKey } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+  return { key, readOnlyKey };
+}
+
+export interface NewStore {
+  /** Names it for programs: a path, an address or the URL of a database. */
+  name: string;
+  env?: Record<string, string>;
+}
+
+interface ProcessOptions {
+  count?: number;
+  start?: typeof ServiceProcess.start;
+}
+
+/** Opens processes of the service on a new store. */
+export function processesOn(
+  makeStore: (stack: AsyncDisposableStack) => Promise<NewStore>,
+  { count = 1, start = ServiceProcess.start }: ProcessOptions = {},
+): Target["open"] {
+  return async (stack) => {
+    const { name, env = {} } = await makeStore(stack);
+    const keys = await useRealStore(name, issueKeys, env);
+    const own = count === 1 ? env : { ...env, PUBLIC_URL };
+    const addresses: string[] = [];
+    for (let number = 0; number < count; number++) {
+      const service = stack.use(await start(name, own));
+      addresses.push(service.address);
+      stack.defer(async () => assertEquals(await service.stop(), 0, service.lines.join("\n")));
+    }
+    return { addresses, ...keys };
+  };
+}
+
+export async function newFile(stack: AsyncDisposableStack): Promise<NewStore> {
+  return { name: stack.use(await TempStore.make()).kvPath };
+}
