@@ -118,9 +118,7 @@ function forSchemathesis(
       );
     }
     const known = KNOWN_VALUES[(value as { name?: string } | null)?.name ?? ""];
-    return known === undefined
-      ? value
-      : { ...value!, schema: { type: "string", enum: known } };
+    return known === undefined ? value : { ...value!, schema: { type: "string", enum: known } };
   };
   const parsed = JSON.parse(
     description,
@@ -130,9 +128,7 @@ function forSchemathesis(
   for (const [path, operations] of Object.entries(paths)) {
     if (leftOut.includes(path)) delete paths[path];
     for (const [method, operation] of Object.entries(operations)) {
-      const refs = method === "put"
-        ? [IF_NONE_MATCH_REF, IF_MATCH_REF]
-        : [IF_NONE_MATCH_REF];
+      const refs = method === "put" ? [IF_NONE_MATCH_REF, IF_MATCH_REF] : [IF_NONE_MATCH_REF];
       operation.parameters = operation.parameters.filter(({ $ref, name }) =>
         !refs.includes($ref ?? "") &&
         !(path === SUMMARY_PATH && name === "cursor")

@@ -1,6 +1,7 @@
 /** What the interface answers, section by section. */
 
 import { ADD } from "./add.ts";
+import { CATEGORIES } from "./categories.ts";
 import { CHANGE } from "./change.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { FAULTS } from "./faults.ts";
@@ -17,6 +18,7 @@ export const SECTIONS: readonly Section[] = [
   CHANGE,
   REMOVE,
   RESTORE,
+  CATEGORIES,
   CREDENTIALS,
   FAULTS,
 ];
