@@ -2,10 +2,13 @@
 
 import { ADD } from "./add.ts";
 import { CATEGORIES } from "./categories.ts";
+import { BODIES } from "./bodies.ts";
 import { CHANGE } from "./change.ts";
+import { CONDITIONS } from "./conditions.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { FAULTS } from "./faults.ts";
 import { GET } from "./get.ts";
+import { IDEMPOTENCY } from "./idempotency.ts";
 import { LIST } from "./list.ts";
 import { REMOVE } from "./remove.ts";
 import { RESTORE } from "./restore.ts";
@@ -19,6 +22,9 @@ export const SECTIONS: readonly Section[] = [
   REMOVE,
   RESTORE,
   CATEGORIES,
+  CONDITIONS,
+  IDEMPOTENCY,
+  BODIES,
   CREDENTIALS,
   FAULTS,
 ];
