@@ -2,6 +2,7 @@
 
 import { ADD } from "./add.ts";
 import { CATEGORIES } from "./categories.ts";
+import { BATCH } from "./batch.ts";
 import { BODIES } from "./bodies.ts";
 import { CHANGE } from "./change.ts";
 import { CONDITIONS } from "./conditions.ts";
@@ -22,6 +23,7 @@ export const SECTIONS: readonly Section[] = [
   REMOVE,
   RESTORE,
   CATEGORIES,
+  BATCH,
   CONDITIONS,
   IDEMPOTENCY,
   BODIES,
