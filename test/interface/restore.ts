@@ -87,63 +87,6 @@ export const RESTORE: Section = {
       `,
     },
     {
-      clause: "a removed animal is in the list of them, with its ETag and the time of its removal",
-      told: `
-        ${SOLD_AND_REMOVED}
-        > GET /pets/{rex}/events?limit=1
-        < 200
-        < [{"type":"PetRemoved","time":"{time}",…}]
-        > GET /pets?removed=true&limit=100
-        < 200
-        < [
-        < …,
-        < {
-        < "id":{rex},"name":"Rex","categoryId":{category},"status":"sold",
-        < "removedAt":"{time}","etag":"\\"{bare}\\""
-        < },
-        < …
-        < ]
-        > POST /pets/{rex}/restore
-        < 200
-        < etag: "{bare}"
-      `,
-    },
-    {
-      clause: "the list of removed animals begins with the last removed one, and counts them",
-      needs: ["an empty store"],
-      told: `
-        ${
-        ["rex", "max"].map((name) => `
-          > POST /pets
-          > {"name":"Rex","categoryId":{category}}
-          < 201
-          < {"id":{${name}},…}
-        `).join("")
-      }
-        > DELETE /pets/{max}
-        < 204
-        > DELETE /pets/{rex}
-        < 204
-        > GET /pets?removed=true
-        < 200
-        < x-total-count: 2
-        < [{"id":{rex},…},{"id":{max},…}]
-      `,
-    },
-    {
-      clause: "a restored animal is not in the list of removed ones",
-      needs: ["an empty store"],
-      told: `
-        ${SOLD_AND_REMOVED}
-        > POST /pets/{rex}/restore
-        < 200
-        > GET /pets?removed=true
-        < 200
-        < x-total-count: 0
-        < []
-      `,
-    },
-    {
       clause: "a restore of an animal that is there gets 409",
       told: `
         > POST /pets

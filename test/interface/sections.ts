@@ -1,22 +1,28 @@
 /** What the interface answers, section by section. */
 
 import { ADD } from "./add.ts";
-import { CATEGORIES } from "./categories.ts";
 import { BATCH } from "./batch.ts";
 import { BODIES } from "./bodies.ts";
+import { CATEGORIES } from "./categories.ts";
 import { CHANGE } from "./change.ts";
 import { CONDITIONS } from "./conditions.ts";
+import { COUNT_ANIMALS } from "./count_animals.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { FAULTS } from "./faults.ts";
 import { GET } from "./get.ts";
 import { IDEMPOTENCY } from "./idempotency.ts";
 import { LIST } from "./list.ts";
+import { LIST_REMOVED } from "./list_removed.ts";
 import { REMOVE } from "./remove.ts";
 import { RESTORE } from "./restore.ts";
+import { SEARCH } from "./search.ts";
 import type { Section, Story } from "./story.ts";
+import { SUMMARY } from "./summary.ts";
 
 export const SECTIONS: readonly Section[] = [
   LIST,
+  SEARCH,
+  LIST_REMOVED,
   ADD,
   GET,
   CHANGE,
@@ -27,6 +33,8 @@ export const SECTIONS: readonly Section[] = [
   CONDITIONS,
   IDEMPOTENCY,
   BODIES,
+  COUNT_ANIMALS,
+  SUMMARY,
   CREDENTIALS,
   FAULTS,
 ];

@@ -1,0 +1,41 @@
+/** Parts of stories that several sections tell. */
+
+import { errorOf, type Story } from "./story.ts";
+
+/** Adds an animal, whose id has the given name in the rest of the story. */
+export function adds(id: string, body: string): string {
+  return `
+    > POST /pets
+    > ${body}
+    < 201
+    < {"id":{${id}},…}
+  `;
+}
+
+/** Adds several animals at once, the oldest first. */
+export function addsAll(bodies: readonly string[]): string {
+  const operations = bodies.map((body) => `{"action":"add","body":${body}}`);
+  const results = bodies.map(() => '{"status":201,…}');
+  return `
+    > POST /pets/batch
+    > {"operations":[${operations.join(",")}]}
+    < 200
+    < {"results":[${results.join(",")}]}
+  `;
+}
+
+/** What is promised about wrong queries, the message, and the queries that get it. */
+export type RefusedQueries = [clause: string, message: string, queries: readonly string[]];
+
+/** Stories of queries that an operation refuses. */
+export function refusedQueries(path: string, rows: readonly RefusedQueries[]): Story[] {
+  return rows.map(([clause, message, queries]) => {
+    const error = errorOf(400, "invalid_parameter", message);
+    const told = queries.map((query) => `
+      > GET ${path}?${query}
+      < 400
+      < ${error}
+    `);
+    return { clause, told: told.join("") };
+  });
+}
