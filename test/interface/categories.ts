@@ -1,3 +1,4 @@
+import { BY_ID, BY_KEY, eventOf, WHO } from "./event_of.ts";
 import { NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section, type Story } from "./story.ts";
 
@@ -666,13 +667,14 @@ const RETRIES: Story[] = [
   },
 ];
 
+const ofCategory = (type: "Named" | "Removed", data: string) =>
+  eventOf(`Category${type}`, "categories/{category}", `{"id":{category},${data}}`, BY_KEY);
+
 const HISTORY: Story[] = [
   {
     clause: "the history of a category says who gave and took its names, newest first",
     told: `
-      > GET /key
-      < 200
-      < {"id":"{keyId}","label":"{label}",…}
+      ${WHO}
       ${NAMED}
       > PUT /categories/{category}
       > {"name":"{word} 2"}
@@ -686,9 +688,12 @@ const HISTORY: Story[] = [
       < 200
       < content-type: application/cloudevents-batch+json
       < link: (none)
-      < [${eventOf("Named", '"name":"{word} 3"')},${eventOf("Removed", '"name":"{word} 2"')},${
-      eventOf("Named", '"name":"{word} 2","previous":{"name":"{word}"}')
-    },${eventOf("Named", '"name":"{word}"')}]
+      < [
+      < ${ofCategory("Named", '"name":"{word} 3"')},
+      < ${ofCategory("Removed", '"name":"{word} 2"')},
+      < ${ofCategory("Named", '"name":"{word} 2","previous":{"name":"{word}"}')},
+      < ${ofCategory("Named", '"name":"{word}"')}
+      < ]
     `,
   },
   {
@@ -702,6 +707,25 @@ const HISTORY: Story[] = [
       > GET /events?lastEventId=now-1
       < 200
       < [{"id":"{id}","time":"{time}","sequence":"{sequence}",…}]
+    `,
+  },
+  {
+    clause: "a key that may only read gets the history of a category without labels of keys",
+    needs: ["a read-only key"],
+    told: `
+      ${WHO}
+      ${NAMED}
+      > GET /categories/{category}/events
+      > authorization: Bearer {readOnlyKey}
+      < 200
+      < [${
+      eventOf(
+        "CategoryNamed",
+        "categories/{category}",
+        '{"id":{category},"name":"{word}"}',
+        BY_ID,
+      )
+    }]
     `,
   },
   {
@@ -764,14 +788,6 @@ const HISTORY: Story[] = [
     `,
   },
 ];
-
-/** An event of the category, by the key of the request. */
-function eventOf(what: "Named" | "Removed", data: string): string {
-  return `{"specversion":"1.0","id":"…","source":"urn:animal-store","type":"Category${what}",` +
-    '"time":"…","sequence":"…","subject":"categories/{category}",' +
-    `"dataschema":"urn:animal-store:category-${what.toLowerCase()}:6.0","actor":"{keyId}",` +
-    `"actorlabel":"{label}","datacontenttype":"application/json","data":{"id":{category},${data}}}`;
-}
 
 export const CATEGORIES: Section = {
   title: "4.9 to 4.13 Categories",

@@ -11,6 +11,8 @@ import { CREDENTIALS } from "./credentials.ts";
 import { FAULTS } from "./faults.ts";
 import { GET } from "./get.ts";
 import { IDEMPOTENCY } from "./idempotency.ts";
+import { HISTORY } from "./history.ts";
+import { KEY } from "./key.ts";
 import { LIST } from "./list.ts";
 import { LIST_REMOVED } from "./list_removed.ts";
 import { REMOVE } from "./remove.ts";
@@ -28,6 +30,8 @@ export const SECTIONS: readonly Section[] = [
   CHANGE,
   REMOVE,
   RESTORE,
+  HISTORY,
+  KEY,
   CATEGORIES,
   BATCH,
   CONDITIONS,

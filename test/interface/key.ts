@@ -1,0 +1,63 @@
+import { errorOf, type Section } from "./story.ts";
+
+export const KEY: Section = {
+  title: "4.8 The API key",
+  contract: [],
+  added: [
+    {
+      clause: "the key of a request is described, with the label that the operator gave",
+      told: `
+        > GET /key
+        < 200
+        < content-type: application/json
+        < {"id":"…","label":"…","readOnly":false,…}
+      `,
+    },
+    {
+      clause: "a key that does not end has no end, and its description no other member",
+      needs: ["an empty store"],
+      told: `
+        > GET /key
+        < 200
+        < {"id":"…","label":"…","readOnly":false}
+      `,
+    },
+    {
+      clause: "a key that may only read says so",
+      needs: ["a read-only key"],
+      told: `
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 200
+        < {"id":"…","label":"…","readOnly":true,…}
+      `,
+    },
+    {
+      clause: "two keys have two ids",
+      needs: ["a read-only key"],
+      told: `
+        > GET /key
+        < 200
+        < {"id":"{one}",…}
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 200
+        < {"id":"{other}",…}
+      `,
+    },
+    {
+      clause: "the key has no parameter",
+      told: `
+        > GET /key?limit=1
+        < 400
+        < ${
+        errorOf(
+          400,
+          "invalid_parameter",
+          'Query parameter "limit" is not known: this operation takes none',
+        )
+      }
+      `,
+    },
+  ],
+};
