@@ -251,6 +251,28 @@ export const COMMANDS = {
     permissions: "command",
     load: async () => ({ command: (await import("./restore/command.ts")).erase }),
   }),
+  conformance: entry({
+    title: "Judges a service that runs anywhere by the clauses of the interface",
+    details:
+      `Sends the requests of each clause, and says whether it held, is broken (with what was sent,
+      expected and came) or was not tried. The store may be in use: the command adds what it needs,
+      removes that again, and changes nothing that was there before. If it cannot remove something, it
+      names that at the end. Waits after each 429.`,
+    usage: ["conformance ADDRESS --key KEY [--read-only-key KEY] [--level 1|2] [--json]"],
+    examples: () => [commandName("conformance https://host/v1 --key pets_…")],
+    variables: [],
+    flags: {
+      "--key KEY": "an API key that may write; no output has it",
+      "--read-only-key KEY": "one that may only read, for the clauses of such keys",
+      "--level LEVEL":
+        "1 for the contract alone, with its three operations; 2 for all (default: 2)",
+      "--json": "prints one JSON object when all is done",
+    },
+    positionals: ["ADDRESS"],
+    refusal: "a clause is broken",
+    permissions: "command",
+    load: () => import("./conformance/command.ts"),
+  }),
 } satisfies Record<string, TableCommand>;
 
 export type CommandName = keyof typeof COMMANDS;

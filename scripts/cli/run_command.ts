@@ -10,6 +10,7 @@ import process from "node:process";
 import { writeStdout } from "this-runtime/stdio.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { redactKeys } from "../../src/runtime/redact_keys.ts";
 import { adviceOnError } from "./advice_on_error.ts";
 import type { Command, Parsed, RunCommand } from "./table_entry.ts";
 import { configuredStore } from "./configured_store.ts";
@@ -36,6 +37,8 @@ export interface CommandActions<Flags> {
   endsBySignal?(): boolean;
   /** Aborted on these signals, for a command that then ends by itself. The others exit at once. */
   stop?: AbortController;
+  /** Maximum time in which such a command ends by itself. */
+  stopLimitMs?: number;
 }
 
 /** The function of a command, for the table. */
@@ -57,7 +60,7 @@ async function runCommand<Flags>(
   };
   try {
     const { flags, positionals, usage } = parse();
-    if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
+    if (interrupt !== undefined) onInterrupt(endInterrupted, actions);
     const code = await run(flags, positionals, usage);
     if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
     process.exit(code ?? EXIT.done);
@@ -86,12 +89,15 @@ function exitAfterDefect(thrown: unknown): never {
 /** Maximum time in which a command ends by itself after a signal, also in a call or a write that hangs. */
 const STOP_LIMIT_MS = 1_000;
 
-function onInterrupt(end: (code: number) => void, stop?: AbortController): void {
+function onInterrupt(
+  end: (code: number) => void,
+  { stop, stopLimitMs = STOP_LIMIT_MS }: Pick<CommandActions<unknown>, "stop" | "stopLimitMs">,
+): void {
   for (const [signal, code] of [["SIGINT", 128 + 2], ["SIGTERM", 128 + 15]] as const) {
     process.on(signal, () => {
       if (stop === undefined) return end(code);
       stop.abort(code);
-      setTimeout(end, STOP_LIMIT_MS, code);
+      setTimeout(end, stopLimitMs, code);
     });
   }
 }
@@ -141,9 +147,9 @@ async function withOpened<T>(
   }
 }
 
-/** The message may repeat arguments, paths and stored texts. */
+/** The message may repeat arguments, paths and stored texts. An argument may be an API key by mistake. */
 export function printError(message: string): void {
-  say(`error: ${escapeInvisible(message)}`);
+  say(`error: ${escapeInvisible(redactKeys(message))}`);
 }
 
 /** Prints a line for people on standard error. */

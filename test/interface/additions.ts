@@ -1,48 +1,182 @@
 import type { Listener } from "./tell.ts";
 
-/** What stories have added to a service, so that nothing of them stays. */
+/** A request would change something that no story has added. */
+export class ForeignTargetError extends Error {}
+
+/** The service gave no response to a request. */
+export class NoResponseError extends Error {
+  constructor(readonly request: string, cause: unknown) {
+    super(`The service gave no response to ${request}`, { cause });
+  }
+}
+
+/** A request to the service, below its base address. */
+interface Call {
+  method: string;
+  path: string;
+  body: string;
+}
+
+const READS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
+
+/**
+ * What stories have added to a service. So nothing of them stays, and no request of theirs changes what was there before:
+ * such a request is not sent.
+ */
 export class Additions {
   /** The same service, whose additions are noted. */
   readonly listener: Listener;
+  readonly #service: Listener;
+  /** Of animals and categories, below the base address. */
   readonly #paths = new Set<string>();
+  /** Categories of additions whose response has no id. They may have been carried out. */
+  readonly #unclearCategories = new Set<string>();
+  readonly #writes = new Set<Promise<Response>>();
 
-  constructor(listener: Listener) {
+  /** The stories send nothing more after `signal`. */
+  constructor(service: Listener, signal?: AbortSignal) {
+    this.#service = service;
     const send: typeof fetch = async (input, init) => {
-      const response = await listener.send(input, init);
-      await this.#note(String(input).slice(listener.base.length), init?.method, response.clone());
-      return response;
+      signal?.throwIfAborted();
+      const { method = "GET" } = init ?? {};
+      const path = String(input).slice(service.base.length);
+      const carry = () =>
+        service.send(input, init).catch((error) => {
+          throw new NoResponseError(`${method} ${path}`, error);
+        });
+      if (READS.includes(method)) return await carry();
+      const call = { method, path, body: await new Response(init?.body).text() };
+      await this.#expectOwn(call);
+      const writing = this.#write(call, carry());
+      this.#writes.add(writing);
+      return await writing.finally(() => this.#writes.delete(writing));
     };
-    this.listener = { ...listener, send };
+    this.listener = { ...service, send };
   }
 
-  async #note(path: string, method: string | undefined, response: Response): Promise<void> {
-    const text = await response.text();
-    if (response.status === 201 && method === "PUT") this.#paths.add(path);
-    if (response.status === 201 && path === "/pets") this.#noteAnimals(text);
-    if (response.status === 200 && path === "/pets/batch") this.#noteAnimals(text);
+  /** Throws if a target of the request is there, and was there before. */
+  async #expectOwn({ method, path, body }: Call): Promise<void> {
+    const isRestore = method === "POST" && path.includes("/restore");
+    for (const target of [...targetsInPath(path), ...targetsInBatch(body)]) {
+      if (this.#paths.has(target)) continue;
+      const isFree = !isRestore && await this.#isMissing(target);
+      if (!isFree) {
+        throw new ForeignTargetError(`It would change ${target}, which it has not added`);
+      }
+    }
   }
 
-  /** Takes the digits of ids from the text: a number of JavaScript could lose some. */
-  #noteAnimals(text: string): void {
-    for (const [, id] of text.matchAll(/"id":\s*(\d+)/g)) this.#paths.add(`/pets/${id}`);
+  async #write(call: Call, sending: Promise<Response>): Promise<Response> {
+    try {
+      const response = await sending;
+      this.#note(call, response, await response.clone().text());
+      return response;
+    } catch (error) {
+      this.#noteUnclear(call);
+      throw error;
+    }
   }
 
-  /** Removes them, and resolves to the paths of those that cannot be removed. */
+  #note(call: Call, { status, ok }: Response, text: string): void {
+    const { method, path } = call;
+    const [target] = targetsInPath(path);
+    if (method === "PUT" && status === 201 && target !== undefined) this.#paths.add(target);
+    const isRefused = status >= 400 && status < 500;
+    if (method !== "POST" || target !== undefined || isRefused) return;
+    const ids = ok ? idsOf(text) : [];
+    for (const id of ids) this.#paths.add(`/pets/${id}`);
+    if (ids.length === 0) this.#noteUnclear(call);
+  }
+
+  #noteUnclear({ method, body }: Call): void {
+    if (method !== "POST") return;
+    for (const [, category] of body.matchAll(/"categoryId":\s*(-?\d{15,})/g)) {
+      this.#unclearCategories.add(category);
+    }
+  }
+
+  /** Removes them, and resolves to the paths of those that are still there. */
   async remove(): Promise<string[]> {
+    await Promise.allSettled(this.#writes);
+    for (const category of this.#unclearCategories) await this.#find(category);
     const left: string[] = [];
     for (const path of this.#paths) {
-      const { base, key, send } = this.listener;
-      const headers = { authorization: `Bearer ${key}` };
-      const response = await send(`${base}${path}`, { method: "DELETE", headers });
-      await response.body?.cancel();
-      const isGone = response.ok || response.status === 404;
+      const isGone = await this.#remove(path).catch(() => false);
       if (!isGone) left.push(path);
     }
     this.#paths.clear();
+    this.#unclearCategories.clear();
     return left;
   }
 
-  get paths(): string[] {
-    return [...this.#paths];
+  /** The categories of the stories are so large that no other animals are in them. */
+  async #find(category: string): Promise<void> {
+    const path = `/pets?limit=100&categoryId=${category}`;
+    const response = await this.#answer("GET", path).catch(() => undefined);
+    if (response === undefined) return;
+    const text = await response.text();
+    const isKept = response.ok && text.includes(category);
+    if (isKept) { for (const id of idsOf(text)) this.#paths.add(`/pets/${id}`); }
+  }
+
+  async #remove(path: string): Promise<boolean> {
+    const response = await this.#answer("DELETE", path);
+    await response.body?.cancel();
+    return response.status === 204 || await this.#isMissing(path);
+  }
+
+  async #isMissing(path: string): Promise<boolean> {
+    const response = await this.#answer("GET", path);
+    await response.body?.cancel();
+    return response.status === 404;
+  }
+
+  async #answer(method: string, path: string): Promise<Response> {
+    const { base, key, send } = this.#service;
+    return await send(`${base}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
+  }
+}
+
+/** The animal or the category in a path, which may be encoded. */
+function targetsInPath(path: string): string[] {
+  const [encoded] = path.split("?");
+  const plain = encoded.replaceAll(
+    /%[0-7][0-9a-f]/gi,
+    (code) => String.fromCharCode(parseInt(code.slice(1), 16)),
+  );
+  const [target] = /^\/(?:pets|categories)\/-?\d+(?![^/])/.exec(plain) ?? [];
+  return target === undefined ? [] : [target];
+}
+
+/** The animals that the operations of a batch change. */
+function targetsInBatch(body: string): string[] {
+  const { operations } = parsed(body) as { operations?: unknown };
+  if (!Array.isArray(operations)) return [];
+  const ids = operations.map((operation) => operation?.petId).filter((id) => id !== undefined);
+  return ids.map((id) => `/pets/${id}`);
+}
+
+/** The ids of the animals in a response: of one, of a list, or of what a batch has added. */
+function idsOf(text: string): string[] {
+  const value = parsed(text) as { results?: unknown };
+  const results = Array.isArray(value.results) ? value.results : [];
+  const added = results.filter((result) => result?.status === 201).map(({ body }) => body);
+  const animals = Array.isArray(value) ? value : [value, ...added];
+  return animals.map((animal) => animal?.id).filter((id) => /^\d+$/.test(id));
+}
+
+// TypeScript does not declare the source of a value yet (https://github.com/tc39/proposal-json-parse-with-source).
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** Ids are texts of their digits, because a number of JavaScript could lose some. */
+const idsAsDigits: Reviver = (key, value, { source }) =>
+  key === "id" && typeof value === "number" ? source : value;
+
+/** The value of a JSON text, or an empty object if it has none with members. */
+function parsed(text: string): object {
+  try {
+    return JSON.parse(text, idsAsDigits as (key: string, value: unknown) => unknown) ?? {};
+  } catch {
+    return {};
   }
 }

@@ -1,6 +1,6 @@
 /** Judges a service that runs somewhere by the clauses of the interface. */
 
-import { Additions } from "./additions.ts";
+import { Additions, ForeignTargetError, NoResponseError } from "./additions.ts";
 import { type Clause, CLAUSES } from "./sections.ts";
 import { type Breach, type Listener, tell } from "./tell.ts";
 
@@ -15,26 +15,75 @@ export interface Judged {
   left: string[];
 }
 
-/** Level 1 is the contract with its three operations, which has no removal; level 2 is all of the interface. */
-export async function judge(listener: Listener, level: 1 | 2): Promise<Judged> {
-  const additions = new Additions(listener);
-  const verdicts: Verdict[] = [];
-  const left: string[] = [];
-  for (const clause of CLAUSES) {
-    verdicts.push(await verdictOf(clause, additions.listener, level));
-    if (level === 2) left.push(...await additions.remove());
-  }
-  return { verdicts, left: [...left, ...additions.paths] };
+/** Level 1 is the contract with its three operations, level 2 all of the interface. */
+export type Level = 1 | 2;
+
+export function clausesOf(level: Level): readonly Clause[] {
+  return CLAUSES.filter((clause) => clause.level <= level);
 }
 
-async function verdictOf(clause: Clause, listener: Listener, level: 1 | 2): Promise<Verdict> {
+export interface Judging {
+  clauses: readonly Clause[];
+  /** Ends the judgement. What was added is removed nevertheless. */
+  signal?: AbortSignal;
+  onVerdict?(verdict: Verdict): Promise<void> | void;
+}
+
+/** Removes what the clauses have added, if the service has a removal. */
+export async function judge(listener: Listener, judging: Judging): Promise<Judged> {
+  const { clauses, signal, onVerdict } = judging;
+  const additions = new Additions(listener, signal);
+  const verdicts: Verdict[] = [];
+  const left: string[] = [];
+  const aborted = abortOf(signal);
+  for (const clause of clauses) {
+    const verdict = await Promise.race([verdictOn(clause, additions.listener), aborted]);
+    left.push(...await additions.remove());
+    if (verdict === undefined) break;
+    verdicts.push(verdict);
+    await onVerdict?.(verdict);
+  }
+  return { verdicts, left };
+}
+
+/** Resolves to nothing when the signal comes. */
+function abortOf(signal: AbortSignal | undefined): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve(undefined);
+    signal?.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+async function verdictOn(clause: Clause, listener: Listener): Promise<Verdict> {
   const { name, needs = [] } = clause;
   const lacking = needs.find((need) => !listener.has.includes(need));
-  if (clause.level > level) {
-    return { clause: name, verdict: "not tried", reason: "It is of level 2" };
+  if (lacking !== undefined) return notTried(name, `It needs ${lacking}`);
+  try {
+    const breach = await tell(clause, listener);
+    if (breach === undefined) return { clause: name, verdict: "held" };
+    return { clause: name, verdict: "broken", breach: withoutKeys(breach, listener) };
+  } catch (error) {
+    if (error instanceof ForeignTargetError) return notTried(name, error.message);
+    if (!(error instanceof NoResponseError)) throw error;
+    const { request, cause } = error;
+    const breach = { request, expected: "a response", came: `none: ${reasonOf(cause)}` };
+    return { clause: name, verdict: "broken", breach: withoutKeys(breach, listener) };
   }
-  if (lacking) return { clause: name, verdict: "not tried", reason: `It needs ${lacking}` };
-  const breach = await tell(clause, listener);
-  if (breach === undefined) return { clause: name, verdict: "held" };
-  return { clause: name, verdict: "broken", breach };
+}
+
+function notTried(clause: string, reason: string): Verdict {
+  return { clause, verdict: "not tried", reason };
+}
+
+/** A report may be shown to others. A service may repeat a key in its response. */
+function withoutKeys({ request, expected, came }: Breach, listener: Listener): Breach {
+  const { key, readOnlyKey = key } = listener;
+  const hide = (text: string) =>
+    text.replaceAll(key, "{key}").replaceAll(readOnlyKey, "{readOnlyKey}");
+  return { request: hide(request), expected: hide(expected), came: hide(came) };
+}
+
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return thrown.message + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
 }

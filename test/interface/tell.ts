@@ -1,16 +1,7 @@
 /** Tells stories to a service, and says what comes back otherwise. */
 
 import { fill, type Known, matchJson, matchText } from "./match.ts";
-import {
-  type Exchange,
-  type Expected,
-  type Need,
-  NONE,
-  type Sent,
-  stepsOf,
-  type Story,
-} from "./story.ts";
-import { utf8 } from "../support/utf8.ts";
+import { type Exchange, type Expected, type Need, NONE, stepsOf, type Story } from "./story.ts";
 
 /** A service that runs somewhere. */
 export interface Listener {
@@ -82,22 +73,15 @@ function namesOf({ base, key, readOnlyKey }: Listener): Known {
   ]);
 }
 
-async function answerTo({ sent, expected }: Exchange, listener: Listener, known: Known) {
-  for (;;) {
-    const answer = await answerOnce(sent, listener, known);
-    if (answer.status !== 429 || expected.status === 429) return answer;
-    const seconds = Number(answer.headers.get("retry-after") ?? 1);
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-  }
-}
-
-async function answerOnce(
-  sent: Sent,
+async function answerTo(
+  { sent }: Exchange,
   { base, send, key }: Listener,
   known: Known,
 ): Promise<Answer> {
   // With bytes, a request has no media type but that of the story.
-  const body = sent.body === undefined ? undefined : utf8(fill(sent.body, known));
+  const body = sent.body === undefined
+    ? undefined
+    : new TextEncoder().encode(fill(sent.body, known));
   // By itself, fetch() asks for a compressed body.
   const headers = new Headers({ "accept-encoding": "identity", authorization: `Bearer ${key}` });
   if (body !== undefined) headers.set("content-type", "application/json");

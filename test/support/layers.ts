@@ -8,6 +8,9 @@ export const ENGINE = "src/eventstore_less/";
 /** Any module above the engine may import it, unless this makes a circle. */
 export const APPLICATION = "src/application.ts";
 
+/** The table of what the interface answers. The command conformance tells it, too. */
+const INTERFACE = /^test\/interface\//;
+
 /** The modules of the engine that others import. */
 const ENTRIES = Object.values(engine.exports).map((path) => path.replace("./", ENGINE));
 
@@ -29,6 +32,7 @@ const LAYERS_OF_WINDOW = [
  */
 export function layersOf(application: string): RegExp[][] {
   return [
+    [INTERFACE],
     ...layersOfEngine().map((rooms) => rooms.map((room) => new RegExp(`^${ENGINE}(?:${room})`))),
     [/^deno\.json$/, /^src\/encoding\//, /^src\/runtime\//, /^src\/settings\/version\.ts$/],
     [/^events\//],

@@ -5,7 +5,15 @@ import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The files that an installation and its type check need. */
-const INSTALLED = ["events", "scripts", "src", "test/std.d.ts", "deno.json", "deno.lock"];
+const INSTALLED = [
+  "events",
+  "scripts",
+  "src",
+  "test/std.d.ts",
+  "test/interface",
+  "deno.json",
+  "deno.lock",
+];
 
 /** The further files that the tests need. */
 export const WITH_TESTS = [...INSTALLED, "test", "README.md"];
