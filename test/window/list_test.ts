@@ -119,6 +119,57 @@ testInBrowser(
   },
 );
 
+/** What each drawn row says, in the order of the page, and the animal that has the focus. It runs in the page. */
+const DRAWN = `({
+  rows: [...document.querySelectorAll("[data-id]")].map((row) => ({
+    id: Number(row.dataset.id),
+    index: Number(row.ariaRowIndex),
+    name: row.querySelector(".name").textContent,
+    status: row.querySelector("select").selectedOptions[0].text,
+    isSelected: row.querySelector("[type=checkbox]").checked,
+  })),
+  focused: Number(document.activeElement.closest("[data-id]")?.dataset.id),
+})`;
+
+testInBrowser(
+  "while the list is scrolled, each row says what its animal has, and the focus stays on its animal",
+  async ({ service, open }) => {
+    const statuses = ["Available", "Pending", "Sold"];
+    const statusOf = (id: number) => statuses[id % statuses.length];
+    for (let id = 1; id <= 80; id++) {
+      const status = statusOf(id).toLowerCase();
+      await service.add({ name: `Pet ${id}`, categoryId: 7, status });
+    }
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Pet 77").getByRole("checkbox").click();
+    await linkOf(page, "Pet 79").focus();
+    await linkOf(page, "Pet 60").hover();
+    const expectRows = async () => {
+      const { rows, focused } = await page.evaluate(DRAWN);
+      const expected = rows.map(({ id }: { id: number }) => ({
+        id,
+        index: 82 - id,
+        name: `Pet ${id}`,
+        status: statusOf(id),
+        isSelected: id === 77,
+      }));
+      const inOrder = expected.toSorted((a: { id: number }, b: { id: number }) => b.id - a.id);
+      assertEquals([rows, focused], [inOrder, 79]);
+    };
+    for (const pixels of [130, 300, 700, 2_000, -90, -500, -3_000]) {
+      await page.mouse.wheel(0, pixels);
+      for (let frame = 0; frame < 3; frame++) {
+        await page.evaluate("new Promise(requestAnimationFrame)");
+        await expectRows();
+      }
+    }
+    await row(page, "Pet 77").waitFor();
+    // The one that goes takes its element, and so its focus, with it.
+    await service.remove(79);
+    await expectFocus(linkOf(page, "Pet 78"));
+  },
+);
+
 testInBrowser("no row of a short list moves under the pointer", async ({ service, open }) => {
   for (let id = 1; id <= 4; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);

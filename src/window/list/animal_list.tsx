@@ -144,12 +144,8 @@ function Grid(): JSX.Element {
 
   const first = firstRow - rowsOnScreen / 2;
   const last = firstRow + 1.5 * rowsOnScreen;
-  const drawn: JSX.Element[] = [];
-  for (const [row, id] of ids.entries()) {
-    const isNear = row >= first && row <= last;
-    const isDrawn = isNear || row === activeRow;
-    if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
-  }
+  const drawn = [...ids.keys()].filter((row) => row === activeRow || (row >= first && row <= last));
+  const keys = useElements(drawn.map((row) => ids[row]), ids[activeRow]);
   return (
     <div
       role="grid"
@@ -183,7 +179,9 @@ function Grid(): JSX.Element {
         onPointerLeave={endShift}
         style={{ height: `calc(${ids.length} * var(--row))` }}
       >
-        {drawn}
+        {drawn.map((row) => (
+          <Row key={keys.get(ids[row])} id={ids[row]} row={row} isActive={row === activeRow} />
+        ))}
       </div>
     </div>
   );
@@ -241,6 +239,33 @@ function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean
       <AnimalRow pet={pet} patch={changing.value.get(id)} isActive={isActive} />
     </div>
   );
+}
+
+/**
+ * The keys of the drawn rows by their animals. Rows that come get the elements of rows that go, because making elements is
+ * most of the work of scrolling. The element of the active row may have the focus, so it goes with its animal.
+ */
+function useElements(
+  drawn: readonly number[],
+  active: number | undefined,
+): ReadonlyMap<number, number> {
+  const last = useRef({ keys: new Map<number, number>(), active, made: 0 });
+  const { keys: before, active: activeBefore } = last.current;
+  let { made } = last.current;
+  const isDrawn = new Set(drawn);
+  const gone = [...before.keys()].filter((id) => !isDrawn.has(id) && id !== activeBefore);
+  const given = gone.map((id) => before.get(id)!).reverse();
+  const keys = new Map<number, number>();
+  for (const id of drawn) {
+    let key = before.get(id) ?? given.pop();
+    if (key === undefined) {
+      made += 1;
+      key = made;
+    }
+    keys.set(id, key);
+  }
+  last.current = { keys, active, made };
+  return keys;
 }
 
 /** The row with the keys. If its animal is gone, the one in its place. */
