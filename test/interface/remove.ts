@@ -73,6 +73,22 @@ export const REMOVE: Section = {
       `,
     },
     {
+      clause: "a removed animal is not in the list of all animals, nor in that of a status",
+      needs: ["an empty store"],
+      told: `
+        ${ADDED}
+        ${REMOVED}
+        > GET /pets
+        < 200
+        < x-total-count: 0
+        < []
+        > GET /pets?status=available
+        < 200
+        < x-total-count: 0
+        < []
+      `,
+    },
+    {
       clause: "pages are exact where an animal was removed",
       told: `
         ${
