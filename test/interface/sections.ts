@@ -9,6 +9,7 @@ import { CONDITIONS } from "./conditions.ts";
 import { COUNT_ANIMALS } from "./count_animals.ts";
 import { CREDENTIALS } from "./credentials.ts";
 import { FAULTS } from "./faults.ts";
+import { FEED } from "./feed.ts";
 import { GET } from "./get.ts";
 import { IDEMPOTENCY } from "./idempotency.ts";
 import { HISTORY } from "./history.ts";
@@ -30,6 +31,7 @@ export const SECTIONS: readonly Section[] = [
   CHANGE,
   REMOVE,
   RESTORE,
+  FEED,
   HISTORY,
   KEY,
   CATEGORIES,
