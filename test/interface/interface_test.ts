@@ -83,5 +83,6 @@ async function openOnSocket(stack: AsyncDisposableStack) {
   const service = createService({ store, runtime: systemRuntime, report() {} });
   stack.defer(() => service.appender.drain());
   const { port } = stack.use(await serveOnSocket(service));
-  return { addresses: [`http://127.0.0.1:${port}`], ...await issueKeys(service) };
+  const address = `http://127.0.0.1:${port}`;
+  return { addresses: [address], base: `${address}/v1`, ...await issueKeys(service) };
 }

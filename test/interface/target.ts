@@ -17,10 +17,15 @@ export interface Target {
   /** Ends the name of its tests. */
   name: string;
   needs: TestNeed[];
-  /** Resolves to their addresses, such as `http://127.0.0.1:8000`, and to keys. */
-  open(stack: AsyncDisposableStack): Promise<{ addresses: string[] } & Keys>;
-  /** The certificate of the authority of a proxy, as PEM. */
-  authority?(): string;
+  open(stack: AsyncDisposableStack): Promise<OpenTarget>;
+}
+
+interface OpenTarget extends Keys {
+  base: string;
+  /** Such as `http://127.0.0.1:8000`. */
+  addresses: string[];
+  /** The certificate of the authority of a proxy before them, as PEM. */
+  authority?: string;
 }
 
 interface Keys {
@@ -32,14 +37,13 @@ interface Keys {
 const HAS: Need[] = ["a read-only key", "a store that nobody else changes"];
 
 /** Declares a test of all stories, with a step for each section. */
-export function testStories({ name, needs, open, authority }: Target): void {
+export function testStories({ name, needs, open }: Target): void {
   testNeeding(...needs)(`the interface ${name}`, async (context) => {
     await using stack = new AsyncDisposableStack();
-    const { addresses, ...keys } = await open(stack);
-    const caCerts = authority && [authority()];
+    const { addresses, authority, base, ...keys } = await open(stack);
+    const caCerts = authority === undefined ? undefined : [authority];
     const client = stack.use(Deno.createHttpClient({ allowHost: true, caCerts }));
-    const base = addresses.length === 1 ? `${addresses[0]}/v1` : PUBLIC_URL;
-    const has = caCerts === undefined ? [...HAS, "no proxy" as const] : HAS;
+    const has = authority === undefined ? [...HAS, "no proxy" as const] : HAS;
     const send = sendTo(addresses, base, client);
     for (const section of SECTIONS) {
       await context.step(section.title, async () => {
@@ -54,9 +58,6 @@ export function testStories({ name, needs, open, authority }: Target): void {
     }
   });
 }
-
-/** The base address of several processes, which have several ports. */
-const PUBLIC_URL = "https://shop.example/v1";
 
 /** Sends each request to the next address. */
 function sendTo(addresses: string[], base: string, client: Deno.HttpClient): Listener["send"] {
@@ -80,28 +81,43 @@ export interface NewStore {
   env?: Record<string, string>;
 }
 
-interface ProcessOptions {
-  count?: number;
-  start?: typeof ServiceProcess.start;
+/** Makes a store that is empty. */
+export type MakeStore = (stack: AsyncDisposableStack) => Promise<NewStore>;
+
+/** Opens a process of the service on a new store. */
+export function processOn(makeStore: MakeStore, start = ServiceProcess.start): Target["open"] {
+  return async (stack) => {
+    const { addresses: [address], keys } = await startAll(stack, makeStore, [start]);
+    return { addresses: [address], base: `${address}/v1`, ...keys };
+  };
 }
 
-/** Opens processes of the service on a new store. */
-export function processesOn(
-  makeStore: (stack: AsyncDisposableStack) => Promise<NewStore>,
-  { count = 1, start = ServiceProcess.start }: ProcessOptions = {},
-): Target["open"] {
+/** For all that is reached by another address than its own. */
+const PUBLIC_URL = "https://shop.example/v1";
+
+/** Opens processes of the service on a new store, which have several ports but one base address. */
+export function processesOn(makeStore: MakeStore, count: number): Target["open"] {
   return async (stack) => {
-    const { name, env = {} } = await makeStore(stack);
-    const keys = await useRealStore(name, issueKeys, env);
-    const own = count === 1 ? env : { ...env, PUBLIC_URL };
-    const addresses: string[] = [];
-    for (let number = 0; number < count; number++) {
-      const service = stack.use(await start(name, own));
-      addresses.push(service.address);
-      stack.defer(async () => assertEquals(await service.stop(), 0, service.lines.join("\n")));
-    }
-    return { addresses, ...keys };
+    const start = (name: string, env = {}) => ServiceProcess.start(name, { ...env, PUBLIC_URL });
+    const { addresses, keys } = await startAll(stack, makeStore, Array(count).fill(start));
+    return { addresses, base: PUBLIC_URL, ...keys };
   };
+}
+
+async function startAll(
+  stack: AsyncDisposableStack,
+  makeStore: MakeStore,
+  starts: (typeof ServiceProcess.start)[],
+) {
+  const { name, env } = await makeStore(stack);
+  const keys = await useRealStore(name, issueKeys, env);
+  const addresses: string[] = [];
+  for (const start of starts) {
+    const service = stack.use(await start(name, env));
+    addresses.push(service.address);
+    stack.defer(async () => assertEquals(await service.stop(), 0, service.lines.join("\n")));
+  }
+  return { addresses, keys };
 }
 
 export async function newFile(stack: AsyncDisposableStack): Promise<NewStore> {

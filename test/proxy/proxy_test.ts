@@ -9,6 +9,7 @@ import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { ERRORS } from "../../src/api/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
+import { newFile, processesOn, testStories } from "../interface/target.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free_port.ts";
 import { until } from "../support/until.ts";
@@ -26,13 +27,13 @@ const HOSTILE = 300;
 
 const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(isInstalled) ?? "haproxy";
 
-const testIfInstalled = testNeeding(
-  await install("HAProxy", async () => {
-    if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
-    await expectDone(HAPROXY, ["-v"]);
-    await expectDone("openssl", ["version"]);
-  }),
-);
+const INSTALLED = await install("HAProxy", async () => {
+  if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
+  await expectDone(HAPROXY, ["-v"]);
+  await expectDone("openssl", ["version"]);
+});
+
+const testIfInstalled = testNeeding(INSTALLED);
 
 interface Parts {
   proxy: Proxy;
@@ -206,6 +207,17 @@ test(
     assertEquals([...seen.keys()].sort(), ["200", "201"], JSON.stringify([...seen]));
   },
 );
+
+testStories({
+  name: "behind HAProxy",
+  needs: [INSTALLED],
+  async open(stack) {
+    const services = await processesOn(newFile, 2)(stack);
+    const [host, other] = services.addresses.map((address) => new URL(address).host);
+    const { address, authority } = stack.use(await startProxy(host, other));
+    return { ...services, addresses: [address], authority };
+  },
+});
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
