@@ -24,8 +24,8 @@ interface OpenTarget extends Keys {
   base: string;
   /** Such as `http://127.0.0.1:8000`. */
   addresses: string[];
-  /** The certificate of the authority of a proxy before them, as PEM. */
-  authority?: string;
+  /** Those that reach a proxy before them, each from another address. */
+  clients?: Deno.HttpClient[];
 }
 
 interface Keys {
@@ -40,11 +40,10 @@ const HAS: Need[] = ["a read-only key", "a store that nobody else changes"];
 export function testStories({ name, needs, open }: Target): void {
   testNeeding(...needs)(`the interface ${name}`, async (context) => {
     await using stack = new AsyncDisposableStack();
-    const { addresses, authority, base, ...keys } = await open(stack);
-    const caCerts = authority === undefined ? undefined : [authority];
-    const client = stack.use(Deno.createHttpClient({ allowHost: true, caCerts }));
-    const has = authority === undefined ? [...HAS, "no proxy" as const] : HAS;
-    const send = sendTo(addresses, base, client);
+    const { addresses, clients, base, ...keys } = await open(stack);
+    const direct = stack.use(Deno.createHttpClient({ allowHost: true }));
+    const has = clients === undefined ? [...HAS, "no proxy" as const] : HAS;
+    const send = sendTo(addresses, base, clients ?? [direct]);
     for (const section of SECTIONS) {
       await context.step(section.title, async () => {
         const breaches: Breach[] = [];
@@ -59,12 +58,14 @@ export function testStories({ name, needs, open }: Target): void {
   });
 }
 
-/** Sends each request to the next address. */
-function sendTo(addresses: string[], base: string, client: Deno.HttpClient): Listener["send"] {
+/** Sends each request to the next address, by the next client. */
+function sendTo(addresses: string[], base: string, clients: Deno.HttpClient[]): Listener["send"] {
   let count = 0;
   return (input, init) => {
     const path = `/v1${String(input).slice(base.length)}`;
-    const address = addresses[count++ % addresses.length];
+    const address = addresses[count % addresses.length];
+    const client = clients[count % clients.length];
+    count += 1;
     return describedAnswer(init?.method, path, fetch(address + path, { ...init, client }));
   };
 }

@@ -215,7 +215,14 @@ testStories({
     const services = await processesOn(newFile, 2)(stack);
     const [host, other] = services.addresses.map((address) => new URL(address).host);
     const { address, authority } = stack.use(await startProxy(host, other));
-    return { ...services, addresses: [address], authority };
+    // The proxy refuses an address with too many errors.
+    const clients = Array.from({ length: 20 }, (_, number) => {
+      const localAddress = `127.0.2.${number + 1}`;
+      return stack.use(
+        Deno.createHttpClient({ allowHost: true, caCerts: [authority], localAddress }),
+      );
+    });
+    return { ...services, addresses: [address], clients };
   },
 });
 
