@@ -507,3 +507,28 @@ testInBrowser(
     ]);
   },
 );
+
+testInBrowser(
+  "nothing that is not there is asked for when a category is added with an animal, or gets a name",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 12 });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const missing: string[] = [];
+    page.on("response", (response: Page) => {
+      if (response.status() >= 400) missing.push(response.url());
+    });
+    await press(page, "Add an animal");
+    await dialog.getByLabel("Name").fill("Tweety");
+    await dialog.getByLabel("Category").fill("Birds");
+    await page.getByRole("option", { name: "Add a category" }).click();
+    await press(dialog, "Add");
+    await row(page, "Tweety").filter({ hasText: "Birds" }).waitFor();
+    await page.getByRole("link", { name: "Categories" }).click();
+    await press(page, "Name it: Category 12");
+    await dialog.getByLabel("Name").fill("Fish");
+    await press(dialog, "Save");
+    await toast(page, "Category 12 is Fish now").waitFor();
+    assertEquals(missing, []);
+  },
+);

@@ -9,7 +9,7 @@ import {
   ResponseError,
   writeOptions,
 } from "./api.ts";
-import { idAboveKnown, type NamedCategory } from "./categories.ts";
+import { type Category, idAboveKnown, type NamedCategory, nameOfCategory } from "./categories.ts";
 import { categoriesQuery } from "./categories_query.ts";
 import { holdPageWhile } from "./unsaved.ts";
 
@@ -18,14 +18,15 @@ const IF_NO_NAME = { "if-none-match": "*" };
 
 /** Names a category that has no name. Rejects if somebody has named it meanwhile. */
 export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
-  await unlessChanged(id, undefined, (condition) => putName(id, name, condition));
+  await holdPageWhile(() => unlessOvertaken({ id }, () => putName(id, name, IF_NO_NAME)));
 }
 
 /** Names a category that has neither a name nor animals. Resolves to its id. */
 export async function addUnusedCategory(name: string): Promise<bigint> {
   return await holdPageWhile(async () => {
     for (let id = idAboveKnown();; id++) {
-      if (await isUsed(id)) continue;
+      const isUsed = nameOfCategory(id) !== undefined || await hasAnimals(id);
+      if (isUsed) continue;
       const isNamed = await putNameIfNone(id, name);
       if (isNamed) return id;
     }
@@ -44,25 +45,19 @@ async function putNameIfNone(id: bigint, name: string): Promise<boolean> {
   }
 }
 
-/** Whether the category has a name or animals. */
-async function isUsed(id: bigint): Promise<boolean> {
-  const { name } = await readName(id);
-  return name !== undefined || await hasAnimals(id);
-}
-
-async function hasAnimals(id: bigint): Promise<boolean> {
+export async function hasAnimals(id: bigint): Promise<boolean> {
   const { body } = await request<unknown[]>(`pets?categoryId=${id}&limit=1`);
   return body.length > 0;
 }
 
 /** Renames a category, unless somebody else has renamed it meanwhile. */
 export async function renameCategory(shown: NamedCategory, name: string): Promise<void> {
-  await unlessChanged(shown.id, shown.name, (condition) => putName(shown.id, name, condition));
+  await unlessChanged(shown, (condition) => putName(shown.id, name, condition));
 }
 
 /** Removes the name of a category, unless somebody else has changed it meanwhile. No animal changes. */
 export async function removeCategory(shown: NamedCategory): Promise<void> {
-  await unlessChanged(shown.id, shown.name, async (condition) => {
+  await unlessChanged(shown, async (condition) => {
     await request(`categories/${shown.id}`, writeOptions("DELETE", undefined, condition));
     await categoriesQuery.refresh();
   });
@@ -74,27 +69,30 @@ async function putName(id: bigint, name: string, condition: Record<string, strin
   await categoriesQuery.refresh();
 }
 
-/** Changes the name of a category if it still is `shown`, which is `undefined` for a category without a name. */
+/** Changes the name of a category if it still is as the reader sees it. */
 async function unlessChanged(
-  id: bigint,
-  shown: string | undefined,
+  shown: NamedCategory,
   action: (condition: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   await holdPageWhile(async () => {
-    const { name, etag } = await readName(id);
-    if (name !== shown) throw new Error(otherNameWords(id, shown, name));
-    try {
-      await action(etag === undefined ? IF_NO_NAME : { "if-match": etag });
-    } catch (error) {
-      throw isOvertaken(error) ? await overtakenError(id, shown) : error;
-    }
+    const { name, etag } = await readName(shown.id);
+    if (name !== shown.name) throw new Error(otherNameWords(shown, name));
+    await unlessOvertaken(shown, () => action({ "if-match": etag! }));
   });
 }
 
-/** Resolves to the error that says what another client has just made of a category. */
-async function overtakenError(id: bigint, shown: string | undefined): Promise<Error> {
-  const { name } = await readName(id);
-  if (name !== shown) return new Error(otherNameWords(id, shown, name));
+/** Carries out a change. If another client was faster, the error says what that has made of the category. */
+async function unlessOvertaken(shown: Category, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    throw isOvertaken(error) ? await overtakenError(shown) : error;
+  }
+}
+
+async function overtakenError(shown: Category): Promise<Error> {
+  const { name } = await readName(shown.id);
+  if (name !== shown.name) return new Error(otherNameWords(shown, name));
   return new Error("Somebody else has just changed this name. Try again");
 }
 
@@ -110,8 +108,8 @@ async function readName(id: bigint): Promise<{ name?: string; etag?: string }> {
   }
 }
 
-function otherNameWords(id: bigint, shown: string | undefined, name: string | undefined): string {
+function otherNameWords({ id, name: before }: Category, name: string | undefined): string {
   if (name === undefined) return "Somebody else has removed this name";
-  if (shown === undefined) return `Category ${id} has the name ${name} already`;
+  if (before === undefined) return `Category ${id} has the name ${name} already`;
   return `Somebody else has renamed it ${name}`;
 }
