@@ -1,17 +1,20 @@
 /** The first rows of a file as they are, so that people see which columns it has. */
 
 import type { JSX } from "preact";
+import type { CsvRow } from "../csv/parse_csv.ts";
 import { fieldOfColumn } from "./columns.ts";
 import type { Draft } from "./draft.ts";
 import { SampleTable } from "./sample_table.tsx";
+import type { Table } from "./table.ts";
 
 const ROWS_SHOWN = 3;
 const COLUMNS_SHOWN = 50;
 const CHARACTERS_SHOWN = 100;
 
 export function FirstRows({ draft }: { draft: Draft }): JSX.Element | null {
-  const { table: { titles, rows }, columns } = draft;
-  const sound = rows.filter(({ fault }) => fault === undefined).slice(0, ROWS_SHOWN);
+  const { table, columns } = draft;
+  const { titles } = table;
+  const sound = firstRowsOf(table);
   if (sound.length === 0) return null;
   const others = titles.length - COLUMNS_SHOWN;
   const shown = titles.slice(0, COLUMNS_SHOWN);
@@ -39,6 +42,11 @@ export function FirstRows({ draft }: { draft: Draft }): JSX.Element | null {
       </tbody>
     </SampleTable>
   );
+}
+
+/** The rows that the page shows as they are. */
+export function firstRowsOf({ rows }: Table): CsvRow[] {
+  return rows.filter(({ fault }) => fault === undefined).slice(0, ROWS_SHOWN);
 }
 
 function shortened(text: string): string {

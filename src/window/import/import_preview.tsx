@@ -2,7 +2,7 @@
 
 import { Fragment, type JSX } from "preact";
 import { useId, useMemo } from "preact/hooks";
-import { animals, lines, linesAre } from "../parts/count_words.ts";
+import { animals, animalsAre } from "../parts/count_words.ts";
 import { EDITABLE_FIELDS } from "../data/fields.ts";
 import { viewOf } from "../animal/field_views.tsx";
 import { Name } from "../parts/name.tsx";
@@ -15,7 +15,7 @@ import type { Addition, Change, Plan } from "./plan.ts";
 import { previewSample, sampleWords } from "./preview_sample.ts";
 import { PresentLines } from "./present_lines.tsx";
 import { ReadingChoice, type ReadingChoiceProps } from "./reading_choice.tsx";
-import { countLines, linesOf } from "./row_lines.ts";
+import { countAnimals } from "./row_lines.ts";
 import { SampleTable } from "./sample_table.tsx";
 
 interface PreviewProps extends ReadingChoiceProps {
@@ -70,7 +70,7 @@ function partsOf({ entries, leftOut, present, unchanged }: Plan): string[] {
     changed > 0 && `${animals(changed)} to change`,
     present.length > 0 && `${animals(present.length)} here already`,
     unchanged > 0 && `${animals(unchanged)} up to date already`,
-    leftOut.length > 0 && `${lines(countLines(leftOut))} left out`,
+    leftOut.length > 0 && `${animals(countAnimals(leftOut))} left out`,
   ];
   return parts.filter((it) => it !== false);
 }
@@ -127,7 +127,7 @@ function Effects({ draft, plan, onAddCategories, onAddAgain }: EffectsProps): JS
       <PresentLines present={present} onAddAgain={onAddAgain} />
       <LeftOutLines
         draft={draft}
-        title={`${linesAre(countLines(leftOut))} left out`}
+        title={`${animalsAre(countAnimals(leftOut))} left out`}
         leftOut={leftOut}
         onAddCategories={onAddCategories}
       />
@@ -179,7 +179,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
       <tbody>
         {[...sample.first, ...sample.special].map(({ row, pet }) => (
           <tr key={row.line}>
-            <td class="number">{linesOf(row)}</td>
+            <td class="number">{row.line}</td>
             {EDITABLE_FIELDS.map((it) => <td key={it.name}>{viewOf(it).show(pet[it.name])}</td>)}
           </tr>
         ))}
@@ -204,7 +204,7 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
       <tbody>
         {[...sample.first, ...sample.special].map(({ row, before, patch }) => (
           <tr key={row.line}>
-            <td class="number">{linesOf(row)}</td>
+            <td class="number">{row.line}</td>
             <td class="number">{before.id}</td>
             <td>
               <Name of={before.name} />

@@ -1,13 +1,13 @@
 /** The progress of an import, and its outcome. */
 
 import type { JSX } from "preact";
-import { animals, animalsAre, animalsWere, linesWere } from "../parts/count_words.ts";
+import { animals, animalsAre, animalsWere } from "../parts/count_words.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
 import type { Entry, Plan } from "./plan.ts";
 import { PresentLines } from "./present_lines.tsx";
-import { countLines } from "./row_lines.ts";
+import { countAnimals } from "./row_lines.ts";
 
 const CONTINUE = "To continue, import the same file again within a day";
 
@@ -44,7 +44,7 @@ export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): J
       )}
       <LeftOutLines
         draft={draft}
-        title={`${linesWere(countLines(missing))} not imported`}
+        title={`${animalsWere(countAnimals(missing))} not imported`}
         leftOut={inOrder}
       />
     </>

@@ -8,12 +8,12 @@ import { linesOf } from "./row_lines.ts";
 export function leftOutFile(titles: readonly string[], leftOut: readonly LeftOut[]): string[] {
   // The imported file may have marks already.
   const header = csvLine([...titles.map(withoutMarks), "Line", "Reason"]);
-  const lines = leftOut.map(({ row, fault: reason }) => {
-    const { text, cells, fault } = row;
+  const lines = leftOut.map((it) => {
+    const { row: { text, cells, fault }, fault: reason } = it;
     // A line with a stray quote has no cells.
     const shown = fault === undefined ? cells : [text];
     const padded = titles.map((_, index) => withoutMarks(shown[index]?.trim() ?? ""));
-    return csvLine([...padded, linesOf(row), reason]);
+    return csvLine([...padded, linesOf(it), reason]);
   });
   return [header, ...lines];
 }

@@ -2,14 +2,14 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { lines } from "../parts/count_words.ts";
+import { animals } from "../parts/count_words.ts";
 import { downloadCsv } from "../parts/download.ts";
 import { causesOf, newCategoriesOf } from "./causes.ts";
 import type { Draft } from "./draft.ts";
 import { leftOutFile } from "./left_out_file.ts";
 import { LineGroup } from "./line_group.tsx";
 import type { LeftOut } from "./plan.ts";
-import { countLines } from "./row_lines.ts";
+import { countAnimals } from "./row_lines.ts";
 
 const CAUSES_SHOWN = 20;
 
@@ -28,7 +28,7 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
   if (leftOut.length === 0) return null;
   const isOfferedAlone = leftOut.some(({ needsOnlyCategory }) => needsOnlyCategory);
   const isWorthButton = names.length > 1 || names.length === 1 && !isOfferedAlone;
-  const more = countLines(causes.slice(CAUSES_SHOWN).flat());
+  const more = countAnimals(causes.slice(CAUSES_SHOWN).flat());
   return (
     <div role="group" aria-label={title}>
       <div class="import-head">
@@ -45,11 +45,10 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
       {causes.slice(0, CAUSES_SHOWN).map((some) => (
         <Cause key={some[0].fault} leftOut={some} onAddCategories={onAddCategories} />
       ))}
-      {more > 0 && <p class="soft small">and {lines(more)} more, for other reasons</p>}
+      {more > 0 && <p class="soft small">and {animals(more)} more, for other reasons</p>}
       <p>
         <button type="button" class="link" onClick={() => save(draft, leftOut)}>
-          Download{" "}
-          {countLines(leftOut) === 1
+          Download {countAnimals(leftOut) === 1
             ? "this line with its reason"
             : "these lines with their reasons"}
         </button>

@@ -1,24 +1,23 @@
-/** A group of lines of a file: its words, and, unfolded, the first lines. */
+/** A group of rows of a file: its words, and, unfolded, the first rows. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { lines } from "../parts/count_words.ts";
-import type { CsvRow } from "../csv/parse_csv.ts";
-import { countLines, linesOf } from "./row_lines.ts";
+import { animals } from "../parts/count_words.ts";
+import { countAnimals, isRange, linesOf, type Placed } from "./row_lines.ts";
 
 const ROWS_SHOWN = 10;
 const CHARACTERS_SHOWN = 300;
 
 interface LineGroupProps {
-  /** The reason that the lines share. */
+  /** The reason that the rows share. */
   words: string;
-  group: readonly { row: CsvRow }[];
-  /** The button for these lines. */
+  group: readonly Placed[];
+  /** The button for these rows. */
   children?: ComponentChildren;
 }
 
 export function LineGroup({ words, group, children }: LineGroupProps): JSX.Element {
-  const more = countLines(group.slice(ROWS_SHOWN));
-  const place = group.length === 1 ? placeOf(group[0].row) : lines(countLines(group));
+  const more = countAnimals(group.slice(ROWS_SHOWN));
+  const place = group.length === 1 ? placeOf(group[0]) : animals(countAnimals(group));
   return (
     <div class="import-group">
       <details>
@@ -28,10 +27,10 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
           </span>
         </summary>
         <ol>
-          {group.slice(0, ROWS_SHOWN).map(({ row }) => (
-            <li key={row.line}>
-              <span class="soft">{placeOf(row)}</span>
-              <code translate={false}>{shortened(row.text)}</code>
+          {group.slice(0, ROWS_SHOWN).map((it) => (
+            <li key={it.row.line}>
+              <span class="soft">{placeOf(it)}</span>
+              <code translate={false}>{shortened(it.row.text)}</code>
             </li>
           ))}
         </ol>
@@ -42,8 +41,8 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
   );
 }
 
-function placeOf(row: CsvRow): string {
-  return `${row.line === row.lastLine ? "Line" : "Lines"} ${linesOf(row)}`;
+function placeOf(placed: Placed): string {
+  return `${isRange(placed) ? "Lines" : "Line"} ${linesOf(placed)}`;
 }
 
 function shortened(text: string): string {

@@ -1,7 +1,7 @@
 /** The choice of what the unknown words of a file mean. */
 
 import type { JSX } from "preact";
-import { lines } from "../parts/count_words.ts";
+import { animals } from "../parts/count_words.ts";
 import { FormField } from "../parts/form_field.tsx";
 import { Select } from "../parts/select.tsx";
 import type { Meanings, UnknownWord, UnknownWords } from "./meanings.ts";
@@ -50,5 +50,5 @@ export function MeaningsChoice({ unknown, meanings, onMeaning }: MeaningsChoiceP
 
 function wordsOf({ text, count }: UnknownWord): string {
   const shown = text.length > CHARACTERS_SHOWN ? `${text.slice(0, CHARACTERS_SHOWN)} …` : text;
-  return `“${shown}”, ${lines(count)}`;
+  return `“${shown}”, ${animals(count)}`;
 }

@@ -45,6 +45,8 @@ export type Entry = Addition | Change;
 export interface LeftOut {
   row: CsvRow;
   fault: string;
+  /** Whether its quotes or cells are wrong, so that nobody knows which of its lines are animals. */
+  isBroken?: boolean;
   /** The category that the row needs and that the store does not have. */
   newCategory?: string;
   /** Whether the row needs nothing else. */
@@ -129,7 +131,9 @@ function planRows({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan 
   const plan: Plan = { entries: [], leftOut: [], present: [], unchanged: 0 };
   for (const row of rows) {
     const fault = faultOfRow(row, titles.length);
-    const step: Step = fault === undefined ? stepOf(row) : faulty(row, fault);
+    const step: Step = fault === undefined
+      ? stepOf(row)
+      : { kind: "faulty", leftOut: { row, fault, isBroken: true } };
     switch (step.kind) {
       case "addition":
       case "change":

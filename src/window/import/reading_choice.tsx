@@ -7,7 +7,7 @@ import { FormField } from "../parts/form_field.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding } from "./draft.ts";
-import { FirstRows } from "./first_rows.tsx";
+import { FirstRows, firstRowsOf } from "./first_rows.tsx";
 import type { Plan } from "./plan.ts";
 import { hasSpecialLetters } from "./preview_sample.ts";
 import type { CsvOrigin, Table, WorkbookOrigin } from "./table.ts";
@@ -32,16 +32,16 @@ export function ReadingChoice(props: ReadingChoiceProps): JSX.Element {
     <details open={isOpen}>
       <summary>{isCsv ? "Columns and encoding" : "Columns and sheet"}</summary>
       <ColumnChoice draft={draft} onChange={onChange} />
-      <FirstRows draft={draft} />
       {isCsv
         ? (
           <EncodingChoice
             origin={origin}
-            lettersIn={lettersIn(draft, plan)}
+            hasLettersBelow={plan !== undefined || hasLetters(draft)}
             onEncoding={(encoding) => onChange(() => withEncoding(draft, encoding))}
           />
         )
         : <SheetChoice origin={origin} onSheet={onSheet} />}
+      <FirstRows draft={draft} />
     </details>
   );
 }
@@ -51,20 +51,21 @@ function isOpenQuestion(origin: Table["origin"]): boolean {
   return origin.kind === "csv" ? origin.isAssumed : origin.sheetNames.length > 1;
 }
 
-/** The place of letters of the file on the page, in words; `undefined` if the page shows none. */
-function lettersIn({ table: { titles } }: Draft, plan: Plan | undefined): string | undefined {
-  if (plan !== undefined) return "letters below";
-  return hasSpecialLetters(titles.join()) ? "titles of columns" : undefined;
+/** Whether the first lines show letters by which people know the encoding. */
+function hasLetters({ table }: Draft): boolean {
+  const texts = [...table.titles, ...firstRowsOf(table).map(({ text }) => text)];
+  return hasSpecialLetters(texts.join());
 }
 
 interface EncodingChoiceProps {
   origin: CsvOrigin;
-  lettersIn: string | undefined;
+  /** Whether people see letters of the file below. */
+  hasLettersBelow: boolean;
   onEncoding: (encoding: string) => void;
 }
 
 function EncodingChoice(props: EncodingChoiceProps): JSX.Element {
-  const { origin: { encoding, isAssumed }, lettersIn, onEncoding } = props;
+  const { origin: { encoding, isAssumed }, hasLettersBelow, onEncoding } = props;
   return (
     <>
       <FormField label="Encoding" fault={undefined}>
@@ -78,8 +79,7 @@ function EncodingChoice(props: EncodingChoiceProps): JSX.Element {
         )}
       </FormField>
       <p role="status">
-        {isAssumed && lettersIn !== undefined &&
-          `If ${lettersIn} look wrong, choose another encoding.`}
+        {isAssumed && hasLettersBelow && "If letters below look wrong, choose another encoding."}
       </p>
     </>
   );

@@ -11,15 +11,3 @@ export function animalsAre(count: number): string {
 export function animalsWere(count: number): string {
   return `${animals(count)} ${count === 1 ? "was" : "were"}`;
 }
-
-export function linesAre(count: number): string {
-  return `${lines(count)} ${count === 1 ? "is" : "are"}`;
-}
-
-export function linesWere(count: number): string {
-  return `${lines(count)} ${count === 1 ? "was" : "were"}`;
-}
-
-export function lines(count: number): string {
-  return count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`;
-}

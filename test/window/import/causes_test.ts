@@ -7,9 +7,11 @@ function leftOutOf(text: string) {
   return planOf(draft, undefined)!.leftOut;
 }
 
-Deno.test("causesOf() begins with the most lines, of which a row may have several", () => {
-  const causes = causesOf(leftOutOf('name,category\n,7\n,7\n"Rex,7\nMia,8\nTom,9\n'));
-  assertEquals(causes.map((some) => some.map(({ row }) => row.line)), [[4], [2, 3]]);
+Deno.test("causesOf() begins with the most animals: each line of an open quote may be one, and a row with line breaks is one", () => {
+  const causes = causesOf(
+    leftOutOf('name,category\nA,"x\n\n\n"\n,7\n,7\n"Rex,7\nMia,8\nTom,9\n'),
+  );
+  assertEquals(causes.map((some) => some.map(({ row }) => row.line)), [[8], [6, 7], [2]]);
 });
 
 Deno.test("causesOf() groups lines by their faults, and says whether a category is all that they need", () => {

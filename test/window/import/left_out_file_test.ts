@@ -10,7 +10,7 @@ const readFile = (text: string) => {
 
 Deno.test("leftOutFile() has each line that is left out, with its number and its reason", () => {
   const { table, plan } = readFile(
-    'Name;Colour;Category\nRex;red;x\nOk;;7\n"Mia"a;blue;8\n\'=1;=2;-a\nTom;;7;more\n"Bo;;7\nMia;;8\n',
+    'Name;Colour;Category\nRex;red;x\nOk;;7\n"Mia"a;blue;8\n\'=1;=2;-a\nTom;;7;more\nZoe;"a\nb";x\n"Bo;;7\nMia;;8\n',
   );
   const text = leftOutFile(table.titles, plan.leftOut).join("");
   assertEquals(parseCsv(text).map(({ cells }) => cells), [
@@ -19,12 +19,13 @@ Deno.test("leftOutFile() has each line that is left out, with its number and its
     ['"Mia"a;blue;8', "", "", "4", "The line has text after a closing quote"],
     ["'=1", "'=2", "'-a", "5", "There is no category “-a”"],
     ["Tom", "", "7", "6", "The line has more cells than the first line"],
+    ["Zoe", "a\nb", "x", "7", "There is no category “x”"],
     [
       '"Bo;;7\nMia;;8',
       "",
       "",
-      "7–8",
-      "Line 7 has a quote that is open to the end of the file. Close or delete it, and choose the file again",
+      "9–10",
+      "Line 9 has a quote that is open to the end of the file. Close or delete it, and choose the file again",
     ],
   ]);
 });
