@@ -70,6 +70,34 @@ testInBrowser(
 );
 
 testInBrowser(
+  "without a connection, a form is left to the background at once, and its other buttons stay where they are",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await page.getByText("No animals yet").waitFor();
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await press(page, "Add an animal");
+    await fill(dialog, "Rex", "7");
+    const placeOf = async (name: string) => {
+      const { x, y } = await button(dialog, name).boundingBox();
+      return [Math.round(x), Math.round(y)];
+    };
+    const places = await Promise.all(["Add and next", "Add"].map(placeOf));
+    await page.context().setOffline(true);
+    await press(dialog, "Add");
+    await dialog.getByText("Connection lost. Trying again …").waitFor();
+    await button(dialog, "Save in the background").waitFor();
+    assertEquals(await Promise.all(["Add and next", "Add"].map(placeOf)), places);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await line(page, "Rex: Connection lost").waitFor();
+    await page.context().setOffline(false);
+    await toast(page, "Rex was added").waitFor();
+  },
+);
+
+testInBrowser(
   "what was left to the background is saved when the service answers, or the page says that nobody knows",
   async ({ service, network, open }) => {
     const page = await open("/window", { width: 320 });

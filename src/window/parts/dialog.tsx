@@ -12,7 +12,7 @@ import { afterFilled, Form } from "./form.tsx";
 import { belongsToInputMethod } from "./keys.ts";
 import { useLayer } from "./page_keys.ts";
 
-/** Nobody has to wait longer for a dialog that is busy. */
+/** Nobody has to wait longer for a dialog that is busy, nor so long without a connection. */
 const LONGEST_WAIT_MS = 3_000;
 
 interface OpenDialog {
@@ -85,7 +85,8 @@ interface Background {
 
 export function Dialog(props: DialogProps): JSX.Element {
   const { busy, background, fault } = props;
-  const isLong = useLongWait(busy !== undefined);
+  const isSlow = useLongWait(busy !== undefined);
+  const isLong = isSlow || Boolean(connectionProblem.value);
   if (!background?.isLeft.value) return <ShownDialog {...props} isLong={isLong} />;
   const { subject, isLeft } = background;
   const isBusy = busy !== undefined;
