@@ -256,7 +256,7 @@ testInBrowser(
     assertEquals(await categories(), [13, 13, 13, 7]);
     assertEquals((await service.listCategories()).at(-1), { id: 13n, name: "Guests" });
     await press(toast(page, "moved to Guests"), "Undo");
-    await toast(page, "Undone: 3 animals changed back").waitFor();
+    await toast(page, "Undone: 3 animals changed back. Guests has no animals now").waitFor();
     assertEquals(await categories(), [7, 8, 12, 7]);
   },
 );

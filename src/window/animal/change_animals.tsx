@@ -7,7 +7,9 @@ import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { isOfNone, isOvertaken } from "../data/api.ts";
 import type { RemovedPet } from "../data/removed.ts";
-import { DistinctCategory } from "../categories/category_name.tsx";
+import { CategoryName, DistinctCategory } from "../categories/category_name.tsx";
+import { nameOfCategory } from "../data/categories.ts";
+import { hasAnimals } from "../data/write_category.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { animals, animalsWere } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
@@ -189,11 +191,30 @@ async function undo(done: readonly Written[]): Promise<void> {
   const outcomes = await writeEach(done.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
   const [first] = outcomes.done;
+  const emptied = await emptiedCategory(first);
   report(outcomes, {
     verb: wasRemoved ? "restored" : "changed back",
-    words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
+    words: () => (
+      <>
+        <Undone done={outcomes.done} wasRemoved={wasRemoved} />
+        {emptied !== undefined && (
+          <>
+            . <CategoryName id={emptied} /> has no animals now
+          </>
+        )}
+      </>
+    ),
   });
   if (first !== undefined) await focusRow(first.before.id);
+}
+
+/** The category with a name that the undo of a move has left without animals, such as one that was added for the move. */
+async function emptiedCategory(undone: Written | undefined): Promise<bigint | undefined> {
+  const { before, after } = undone ?? {};
+  if (before === undefined || before.categoryId === after?.categoryId) return undefined;
+  const id = before.categoryId;
+  const isEmptied = nameOfCategory(id) !== undefined && !await hasAnimals(id);
+  return isEmptied ? id : undefined;
 }
 
 /** Puts the focus on the row of an animal if the list shows it. */
