@@ -4,10 +4,18 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { button, expectFocus, linkOf, row, ROWS, tab } from "../support/window_controls.ts";
+import {
+  button,
+  expectAccessible,
+  expectFocus,
+  linkOf,
+  row,
+  ROWS,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser(
-  "what loads says so, keeps the old rows, dimmed, and asks for no key",
+  "what loads says so, keeps the old rows, in grey, and asks for no key",
   async ({ service, network, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     await service.add({ name: "Mia", categoryId: 7 });
@@ -30,18 +38,19 @@ testInBrowser(
     await expectSoon(() => panel.getAttribute("aria-busy"), "false");
     await tab(page, "Sold 1").waitFor();
     gate = Promise.withResolvers();
-    const opacity = () =>
-      page.getByRole("grid").evaluate((it: Page) =>
-        Number(it.ownerDocument.defaultView.getComputedStyle(it).opacity)
+    const colour = () =>
+      linkOf(page, "Rex").evaluate((it: Page) =>
+        it.ownerDocument.defaultView.getComputedStyle(it).color
       );
+    const current = await colour();
     await tab(page, "Sold 1").click();
     await panel.getByText("Loading …").waitFor();
-    await until(async () => await opacity() < 1);
+    await until(async () => await colour() !== current);
     assertEquals(await page.locator(ROWS).count(), 2);
     await check();
     gate.resolve();
     await row(page, "Mia").waitFor({ state: "hidden" });
-    await expectSoon(opacity, 1);
+    await expectSoon(colour, current);
     network.fetch = (request) => {
       if (!request.url.includes("/v1/")) return service.fetch(request);
       const error = { status: 503, message: "The store is away" };
@@ -72,6 +81,7 @@ testInBrowser(
     network.fetch = failing(503);
     await page.getByLabel("Search by name, note or id").fill("Rex");
     await words.getByText("Yours comes when the service answers").waitFor();
+    await expectAccessible(page, "the previous list");
     await row(page, "Mia").waitFor();
     network.fetch = service.fetch;
     await page.getByRole("status").getByText("1 animal", { exact: true }).waitFor();

@@ -1,6 +1,6 @@
 /** The note of an animal in the form, on its page and in the list. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { button, press, row, toast } from "../support/window_controls.ts";
@@ -64,13 +64,20 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a wide list has the first line of each note, a narrow one none",
+  "a wide list has the first line of each note, a narrow one only during a search, which may have found it",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7, note: "First line\nSecond line" });
-    for (const [width, isShown] of [[390, false], [1280, true]] as const) {
+    for (const [width, isShown] of [[320, false], [390, false], [1280, true]] as const) {
       const page = await open(`/window#key=${service.token}`, { width });
       await row(page, "Rex").waitFor();
-      assertEquals(await row(page, "Rex").getByText("First line …").isVisible(), isShown);
+      const note = row(page, "Rex").getByText("First line …");
+      assertEquals(await note.isVisible(), isShown);
+      await page.getByLabel("Search by name, note or id").fill("first");
+      await page.getByText("1 animal", { exact: true }).waitFor();
+      const [box, ofRow] = [await note.boundingBox(), await row(page, "Rex").boundingBox()];
+      assertLess(box.y + box.height, ofRow.y + ofRow.height + 1, `${width}`);
+      await page.getByLabel("Search by name, note or id").fill("");
+      await expectSoon(() => note.isVisible(), isShown);
       assertEquals(await row(page, "Rex").getByText("Second line").count(), 0);
       await page.context().close();
     }

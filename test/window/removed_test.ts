@@ -33,6 +33,7 @@ testInBrowser(
     await tab(page, "Removed 3").click();
     await expectSoon(() => page.url(), `${address}/window?page=removed`);
     await expectSoon(() => names(page), ["Zoe", "Mia", "Rex"]);
+    await page.getByRole("checkbox", { name: "Select 3 animals", exact: true }).waitFor();
     await item(page, "Zoe").getByText("by you").waitFor();
     await item(page, "Mia").getByText("by other").waitFor();
     await expectAccessible(page, "removed animals");
@@ -47,6 +48,7 @@ testInBrowser(
     await press(page, "Restore 2 selected");
     await toast(page, "2 animals were restored").waitFor();
     await expectSoon(() => names(page), ["Zoe"]);
+    await page.getByRole("checkbox", { name: "Select 1 animal", exact: true }).waitFor();
     await tab(page, "All 3").click();
     for (const name of ["Rex", "Mia", "Max"]) await row(page, name).waitFor();
     assertEquals(await service.listIds(), [4, 2, 1]);

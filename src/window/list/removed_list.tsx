@@ -19,6 +19,7 @@ import {
 } from "../data/removed.ts";
 import { changing } from "../data/write_animal.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
+import { animals } from "../parts/count_words.ts";
 import { connectionProblem } from "../parts/connection.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { attempt } from "../parts/messages.tsx";
@@ -85,7 +86,8 @@ function Removed({ onMore }: { onMore: () => void }): JSX.Element {
               indeterminate={selected.length > 0 && selected.length < pets.length}
               onClick={() => chooseAll(selected.length < pets.length)}
             />
-            All {pets.length.toLocaleString("en")} shown
+            Select {animals(pets.length)}
+            {nextPage !== undefined && " shown"}
           </label>
           <button
             type="button"

@@ -55,6 +55,7 @@ function SelectedActions(): JSX.Element {
         {mayWrite.value && (
           <>
             <Menu class="" title="Mark as" label="Mark as" button="Mark as" disabled={isWaiting}>
+              <p class="title narrow">Mark as</p>
               {STATUS_CHOICES.map(dottedChoice).map(({ text, drawn }) => (
                 <button
                   key={text}
