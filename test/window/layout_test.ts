@@ -132,6 +132,47 @@ testInBrowser(
   },
 );
 
+/** What has no room in the bar of a selection, and in how many lines it stands. It runs in the page. */
+const ROOM_OF_BAR = `(() => {
+  const bar = document.querySelector(".selection");
+  const { paddingLeft, paddingRight } = getComputedStyle(bar);
+  const place = bar.getBoundingClientRect();
+  const left = place.left + parseFloat(paddingLeft);
+  const right = place.right - parseFloat(paddingRight);
+  const parts = [...bar.querySelectorAll("p, button")].filter((it) => it.checkVisibility());
+  const boxes = parts.map((it) => ({ name: it.innerText || it.title, box: it.getBoundingClientRect() }));
+  const isOut = ({ box }) => box.left < left - 1 || box.right > right + 1;
+  const middles = boxes.map(({ box }) => Math.round((box.top + box.bottom) / 2));
+  return { outside: boxes.filter(isOut).map(({ name }) => name), lines: new Set(middles).size };
+})()`;
+
+testInBrowser(
+  "the bar of a selection has room for its buttons, also with large numbers",
+  async ({ service, network, open }) => {
+    for (let id = 1; id <= 101; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
+      if (!request.url.includes("/pets/summary")) return response;
+      await response.body?.cancel();
+      const counts = { available: 0, pending: 0, sold: 0, none: 12_345 };
+      return Response.json({ counts, similarNames: [] }, { headers: response.headers });
+    };
+    const page = await open(`/window#key=${service.token}`);
+    const bar = page.getByRole("group", { name: "Selected animals" });
+    await tab(page, "All 12,345").waitFor();
+    await page.getByRole("checkbox", { name: /^Select all/ }).click();
+    await button(bar, "Select all 12,345").waitFor();
+    for (const [width, lines] of [[320, 2], [390, 2], [768, 1], [1_280, 1]]) {
+      await page.setViewportSize({ width, height: 844 });
+      await expectSoon(
+        () => page.evaluate(ROOM_OF_BAR),
+        { outside: [], lines },
+        `A button has no room in the bar at ${width} pixels: find a shorter word, or give it room in list.css`,
+      );
+    }
+  },
+);
+
 testInBrowser("a short page does not scroll", async ({ service, open }) => {
   await service.nameCategory(7n, "Dogs");
   for (const width of [320, 390, 1280]) {
