@@ -1,6 +1,7 @@
 /** What the interface answers, section by section. */
 
 import { ADD } from "./add.ts";
+import { ADDRESSES } from "./addresses.ts";
 import { BATCH } from "./batch.ts";
 import { BODIES } from "./bodies.ts";
 import { CATEGORIES } from "./categories.ts";
@@ -8,6 +9,8 @@ import { CHANGE } from "./change.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { COUNT_ANIMALS } from "./count_animals.ts";
 import { CREDENTIALS } from "./credentials.ts";
+import { CROSS_ORIGIN } from "./cross_origin.ts";
+import { ERRORS } from "./errors.ts";
 import { FAULTS } from "./faults.ts";
 import { FEED } from "./feed.ts";
 import { GET } from "./get.ts";
@@ -16,6 +19,7 @@ import { HISTORY } from "./history.ts";
 import { KEY } from "./key.ts";
 import { LIST } from "./list.ts";
 import { LIST_REMOVED } from "./list_removed.ts";
+import { METHODS_OF_PATHS } from "./methods.ts";
 import { REMOVE } from "./remove.ts";
 import { RESTORE } from "./restore.ts";
 import { SEARCH } from "./search.ts";
@@ -41,7 +45,11 @@ export const SECTIONS: readonly Section[] = [
   BODIES,
   COUNT_ANIMALS,
   SUMMARY,
+  METHODS_OF_PATHS,
+  ADDRESSES,
+  CROSS_ORIGIN,
   CREDENTIALS,
+  ERRORS,
   FAULTS,
 ];
 
