@@ -161,6 +161,15 @@ export const CHANGE: Section = {
       `,
     },
     {
+      clause: "a change that is no JSON object gets 400",
+      told: `
+        > PATCH /pets/1
+        > [{"status":"sold"}]
+        < 400
+        < ${errorOf(400, "malformed_body", "The body must be one JSON object")}
+      `,
+    },
+    {
       clause: "a change of no field gets 400",
       told: refused(
         ["{}"],

@@ -331,6 +331,38 @@ export const CONDITIONS: Section = {
         < ${malformed(name)}
       `).reduce((told, change) => told + change, ADDED),
     })),
+    ...[["If-Match", "if-match"], ["If-None-Match", "if-none-match"]].map(([name, header]) => ({
+      clause: `a malformed ${name} gets 400 from each write that takes it`,
+      told: [
+        ["DELETE /pets/1", ""],
+        ["POST /pets/1/restore", ""],
+        ["PUT /categories/{category}", '> {"name":"{word}"}'],
+        ["DELETE /categories/{category}", ""],
+      ].map(([request, body]) => `
+        > ${request}
+        > ${header}: any
+        ${body}
+        < 400
+        < ${malformed(name)}
+      `).join(""),
+    })),
+    {
+      clause: "with If-Match and If-None-Match, both decide",
+      told: `
+        ${ADDED}
+        > PATCH /pets/{rex}
+        > if-match: "{tag}"
+        > if-none-match: "{tag}"
+        > {"status":"sold"}
+        < 412
+        < ${EXCLUDED}
+        > PATCH /pets/{rex}
+        > if-match: "{tag}"
+        > if-none-match: "a"
+        > {"status":"sold"}
+        < 200
+      `,
+    },
     ...READS.map((path) => ({
       clause: `GET ${path} gets 304 without a body if If-None-Match names its ETag`,
       needs: ["a store that nobody else changes"] as const,
@@ -451,14 +483,18 @@ export const CONDITIONS: Section = {
         ["400", "GET /pets?limit=0"],
         ["405", "PUT /pets"],
         ["401", "GET /pets", "authorization: (none)"],
-      ].map(([status, request, header = "accept: */*"]) => `
+        ["415", "POST /pets", "content-type: text/plain", "{}"],
+        ["400", "POST /pets", "content-type: application/json", "{"],
+        ["412", "DELETE /pets/{rex}"],
+      ].map(([status, request, header = "accept: */*", body]) => `
         > ${request}
         > ${header}
         > if-none-match: *
+        ${body === undefined ? "" : `> ${body}`}
         < ${status}
         < cache-control: no-store
         < etag: (none)
-      `).join(""),
+      `).reduce((told, exchange) => told + exchange, ADDED),
     },
   ],
 };
