@@ -745,6 +745,21 @@ const HISTORY: Story[] = [
       < [{"data":{"id":{category},"name":"{word}"},…}]
     `,
   },
+  ...[0, 101].map((limit): Story => ({
+    clause: `a history of a category with limit=${limit} gets 400`,
+    told: `
+      ${NAMED}
+      > GET /categories/{category}/events?limit=${limit}
+      < 400
+      < ${
+      errorOf(
+        400,
+        "invalid_parameter",
+        'Query parameter "limit" must be an integer from 1 to 100',
+      )
+    }
+    `,
+  })),
   {
     clause: "the cursor of another category gets 400",
     told: `
