@@ -106,6 +106,7 @@ export const BATCH: Section = {
         ${
         batchOf(
           '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
+          '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
           '{"action":"change","petId":{rex},"body":{"status":null}}',
           '{"action":"remove","petId":{rex}}',
           '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
@@ -116,6 +117,7 @@ export const BATCH: Section = {
       }
         ${
         resultsOf(
+          `{"status":200,"etag":"…","body":${SOLD}}`,
           `{"status":200,"etag":"…","body":${SOLD}}`,
           '{"status":200,"etag":"…","body":{"id":{rex},"name":"Rex","categoryId":{category}}}',
           '{"status":204}',
@@ -186,6 +188,7 @@ export const BATCH: Section = {
           '{"action":"change","petId":{rex},"ifMatch":"none","body":{"status":"sold"}}',
           '{"action":"change","petId":{rex},"ifMatch":"\\"{tag}\\"","body":{"status":"sold"}}',
           '{"action":"change","petId":{rex},"ifMatch":"\\"{tag}\\"","body":{"status":null}}',
+          '{"action":"remove","petId":{rex},"ifMatch":"\\"{tag}\\""}',
           '{"action":"remove","petId":{rex},"ifNoneMatch":"\\"{tag}\\""}',
           '{"action":"restore","petId":{rex},"ifMatch":"\\"{tag}\\""}',
           '{"action":"restore","petId":{rex},"ifMatch":"*"}',
@@ -197,6 +200,7 @@ export const BATCH: Section = {
           `{"status":412,"body":${EXCLUDED}}`,
           `{"status":400,"body":${errorOf(400, "malformed_request", "Header If-Match must be …")}}`,
           `{"status":200,"etag":"…","body":${SOLD}}`,
+          `{"status":412,"body":${CHANGED}}`,
           `{"status":412,"body":${CHANGED}}`,
           '{"status":204}',
           `{"status":412,"body":${CHANGED}}`,
@@ -298,6 +302,17 @@ export const BATCH: Section = {
         > GET /pets?categoryId={category}
         < 200
         < [{…},{"id":{rex},…}]
+      `,
+    },
+    {
+      clause: "after 24 hours, another batch may have an Idempotency-Key",
+      needs: ["a clock"],
+      told: `
+        ${onceOf(ADD_REX, ADD_REX)}
+        ${resultsOf('{"status":201,…}', '{"status":201,…}')}
+        ~ 25 hours pass
+        ${onceOf(ADD_REX)}
+        ${resultsOf('{"status":201,"etag":"…","location":"…","body":{…}}')}
       `,
     },
     {

@@ -67,6 +67,31 @@ export const IDEMPOTENCY: Section = {
       `,
     },
     {
+      clause: "an Idempotency-Key is remembered for 24 hours",
+      needs: ["a clock"],
+      told: `
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < {"id":{rex},…}
+        ~ 23 hours pass
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < idempotency-replayed: true
+        < {"id":{rex},…}
+        ~ 2 hours pass
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < idempotency-replayed: (none)
+        < {"id":{other},…}
+      `,
+    },
+    {
       clause: "two texts that mean the same are the same request",
       told: String.raw`
         > POST /pets
