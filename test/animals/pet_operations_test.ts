@@ -1,8 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
-import { readPages } from "../support/read_pages.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
-import { testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const STATUSES = ["available", "pending", "sold", undefined];
@@ -39,27 +37,6 @@ Deno.test("links begin with PUBLIC_URL, or else with the address that the client
   }
   assertEquals(tags.size, 1);
 });
-
-testEachWay(
-  "the Link headers of listPets lead through all pets while others are added and change",
-  async (service) => {
-    await addMany(service, 40);
-    const addPets = () => addMany(service, 4);
-    const all = Array.from({ length: 40 }, (_, index) => 40 - index);
-    assertEquals(await walk(service, "/v1/pets?limit=7", addPets), all);
-    // The pet of the cursor leaves the list, and one that was shown is renamed.
-    const changePets = async (ids: number[]) => {
-      const sold = await service.change(ids.at(-1)!, { status: "sold" });
-      const renamed = await service.change(ids[0], { name: "Mia" });
-      assertEquals([(await sold.json()).status, (await renamed.json()).name], ["sold", "Mia"]);
-    };
-    const every4th = (last: number) => Array.from({ length: 16 }, (_, index) => last - 4 * index);
-    const available = await walk(service, "/v1/pets?status=available&limit=3", changePets);
-    assertEquals(available, every4th(61));
-    const beyond = await walk(service, "/v1/pets?cursor=9999999999999999999&status=pending");
-    assertEquals(beyond, every4th(62));
-  },
-);
 
 Deno.test("a list is sent in gzip only if it is long and the client accepts that, with an ETag of its own", async () => {
   await using service = await openTestService();
@@ -111,19 +88,4 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
     assertEquals(response.status, 201);
     await response.body?.cancel();
   }
-}
-
-/** The ids on a page and all later pages. */
-async function walk(
-  client: TestService,
-  path: string,
-  betweenPages: (ids: number[]) => Promise<void> = async () => {},
-): Promise<number[]> {
-  const all: number[] = [];
-  for await (const { items } of readPages<{ id: number }>(client, path)) {
-    const ids = items.map(({ id }) => id);
-    all.push(...ids);
-    await betweenPages(ids);
-  }
-  return all;
 }

@@ -4,7 +4,6 @@ import { assertEquals } from "@std/assert";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { removedPetKey } from "../../src/animals/pet_keys.ts";
 import { replay } from "../support/tools.ts";
-import { readPages } from "../support/read_pages.ts";
 import { putRecord } from "../support/set_record.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -26,35 +25,6 @@ async function openWithRemoved(count: number, removed: number[]): Promise<TestSe
 
 const LIST = "/v1/pets?removed=true";
 
-Deno.test("pages of removed pets join, last removed first, although others are removed and restored meanwhile", async () => {
-  await using service = await openWithRemoved(9, [4, 9, 2, 7, 1]);
-  const shown: number[][] = [];
-  for await (const { items, headers } of readPages<RemovedPet>(service, `${LIST}&limit=2`)) {
-    shown.push(items.map(({ id }) => id));
-    assertEquals(headers.get("x-total-count"), "5");
-    if (shown.length > 1) continue;
-    await service.remove(5);
-    // One that was shown, and one that was not.
-    await service.restore(7);
-    await service.restore(9);
-    await service.remove(3);
-  }
-  assertEquals(shown, [[1, 7], [2, 4]]);
-  assertEquals(await service.listIds("removed=true"), [3, 5, 1, 2, 4]);
-  assertEquals(await service.listIds("removed=true&limit=5"), [3, 5, 1, 2, 4]);
-});
-
-Deno.test("a restored pet that is removed again is in the list once, as it was the last time", async () => {
-  await using service = await openWithRemoved(3, [1, 2]);
-  await service.restore(1);
-  const changed = await service.change(1, { name: "Max" });
-  const etag = changed.headers.get("etag");
-  await service.remove(1);
-  const [first, ...rest]: RemovedPet[] = await (await service.send(LIST)).json();
-  assertEquals([first.id, first.name, first.etag], [1, "Max", etag]);
-  assertEquals(rest.map(({ id }) => id), [2]);
-});
-
 Deno.test("an instance lists what another one has removed and restored, before and after its index was filled", async () => {
   await using service = await openWithRemoved(4, [1, 3]);
   const { runtime } = service;
@@ -73,19 +43,6 @@ Deno.test("an instance lists what another one has removed and restored, before a
   await runtime.settle(service.remove(2));
   await runtime.settle(other.restore(1));
   assertEquals(await idsOnBoth(), [2, 4]);
-});
-
-Deno.test("a page of removed pets ends after 128 Ki characters", async () => {
-  await using service = await openTestService();
-  const name = "🐈".repeat(1_000);
-  for (let id = 1; id <= 100; id++) {
-    await service.add({ name, categoryId: 7 });
-    await service.remove(id);
-  }
-  const pages = await Array.fromAsync(readPages<RemovedPet>(service, `${LIST}&limit=100`));
-  assertEquals(pages.map(({ items }) => items.length), [62, 38]);
-  const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
-  assertEquals(ids, Array.from({ length: 100 }, (_, index) => 100 - index));
 });
 
 Deno.test("a removal whose record names another event is projection_damaged, in the list, its history and its restore", async () => {

@@ -65,6 +65,15 @@ const ORDER: Story[] = [
   },
 ];
 
+/** Queries for {@linkcode ADDS_FIVE}, and what these need. */
+const PAGED: [query: string, needs: Need[]][] = [
+  ["categoryId={category}", []],
+  ["removed=false", ["an empty store"]],
+  ["categoryId={category}&status=available", []],
+  ["status=available", ["an empty store"]],
+  ["categoryId={category}&name=rex", []],
+];
+
 const PAGES: Story[] = [
   {
     clause: "a page has 20 animals without a limit, and up to 100 with one",
@@ -144,11 +153,12 @@ const PAGES: Story[] = [
       < [${five("five", "four", "three", "two", "one")}]
     `,
   },
-  {
-    clause: "paging neither skips nor repeats an animal, although others are added and removed",
+  ...PAGED.map(([query, needs]) => ({
+    clause: `paging neither skips nor repeats an animal, although others come and go: ${query}`,
+    needs,
     told: `
       ${ADDS_FIVE}
-      > GET /pets?categoryId={category}&limit=2
+      > GET /pets?${query}&limit=2
       < 200
       < link: <{base}/{second}>; rel="next"
       < [${five("five", "four")}]
@@ -160,12 +170,13 @@ const PAGES: Story[] = [
       < link: (none)
       < [${five("two", "one")}]
     `,
-  },
-  {
-    clause: "with order=asc, paging ends with the animals that were added meanwhile",
+  })),
+  ...[PAGED[0], PAGED[1]].map(([query, needs]) => ({
+    clause: `with order=asc, paging ends with the animals that were added meanwhile: ${query}`,
+    needs,
     told: `
       ${ADDS_FIVE}
-      > GET /pets?categoryId={category}&order=asc&limit=3
+      > GET /pets?${query}&order=asc&limit=3
       < 200
       < link: <{base}/{second}>; rel="next"
       < [${five("one", "two", "three")}]
@@ -177,12 +188,13 @@ const PAGES: Story[] = [
       < link: (none)
       < [${five("four", "five")},{"id":{six},"name":"Rex","categoryId":{category}}]
     `,
-  },
-  {
-    clause: "paging continues after an animal that a filter no longer finds",
+  })),
+  ...[PAGED[2], PAGED[3]].map(([query, needs]) => ({
+    clause: `paging continues after an animal that is no longer found: ${query}`,
+    needs,
     told: `
       ${ADDS_FIVE}
-      > GET /pets?categoryId={category}&status=available&limit=2
+      > GET /pets?${query}&limit=2
       < 200
       < link: <{base}/{second}>; rel="next"
       < [${five("five", "four")}]
@@ -193,7 +205,7 @@ const PAGES: Story[] = [
       < 200
       < [${five("three", "two")}]
     `,
-  },
+  })),
   {
     clause: "each page shows an animal as it is when the page is read",
     told: `
@@ -229,6 +241,7 @@ const QUERIES_FOR_NINE: [query: string, needs: Need[]][] = [
   ["name={word}", ["an empty store"]],
   ["status=sold", ["an empty store"]],
   ["order=asc", ["an empty store"]],
+  ["order=desc", ["an empty store"]],
 ];
 
 const LENGTH: Story[] = [

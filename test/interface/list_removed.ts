@@ -88,10 +88,12 @@ export const LIST_REMOVED: Section = {
         ${removes("two", "four", "one")}
         > GET /pets?removed=true&limit=2
         < 200
+        < x-total-count: 3
         < link: <{base}/{second}>; rel="next"
         < [${removed("one", "four")}]
         > GET /{second}
         < 200
+        < x-total-count: 3
         < link: (none)
         < [${removed("two")}]
         > GET /pets?removed=true&limit=3

@@ -149,6 +149,8 @@ const BY_TEXT: Story[] = [
     clause: "q follows the name of a category",
     told: `
       ${ADDS_ANIMALS}
+      ${finds("q=katzen%20{word}", ["kathe", "zoe"])}
+      ${finds("q=gross%20katzen%20{word}", ["kathe", "zoe"])}
       > PUT /categories/{category}
       > {"name":"Vögel {word}"}
       < 200
@@ -178,6 +180,21 @@ const BY_TEXT: Story[] = [
 ];
 
 const OF_ALL: Story[] = [
+  {
+    clause: "Link leads to the next page of a search, whatever its characters",
+    told: `
+      ${adds("first", named("Zoë, a&b=c#d+ %20"))}
+      ${adds("second", named("Zoë, a&b=c#d+ %20"))}
+      > GET /pets?categoryId={category}&limit=1&name=zo%C3%AB,a%26b=c%23d%2B%20%2520
+      < 200
+      < link: <{base}/{next}>; rel="next"
+      < [{"id":{second},${named("Zoë, a&b=c#d+ %20").slice(1)}]
+      > GET /{next}
+      < 200
+      < link: (none)
+      < [{"id":{first},${named("Zoë, a&b=c#d+ %20").slice(1)}]
+    `,
+  },
   {
     clause: "name looks at all animals of the store",
     told: `

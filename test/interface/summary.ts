@@ -30,6 +30,14 @@ const COUNTS: Story[] = [
       < content-type: application/json
       < link: (none)
       < ${counts(2, 1, 1, 1)}
+      > PATCH /pets/{rex}
+      > {"status":null}
+      < 200
+      > DELETE /pets/{other}
+      < 204
+      > GET /pets/summary
+      < 200
+      < ${counts(1, 1, 0, 2)}
     `,
   },
   ...[
