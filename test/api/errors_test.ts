@@ -6,21 +6,13 @@
 import { APPLICATION } from "../../src/application.ts";
 import { assert, assertEquals } from "@std/assert";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
-import { petKey } from "../../src/animals/pet_keys.ts";
-import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
+import { ERRORS } from "../../src/api/errors.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
-import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
-import { APPEND_LIMIT_MS } from "../../src/eventstore_less/append/appender.ts";
-import { QUEUE_LIMIT } from "../../src/eventstore_less/append/command_queue.ts";
-import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
-import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { CLAUSES } from "../interface/sections.ts";
-import { addPetCommand } from "../support/add_pet_command.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
-import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -154,133 +146,11 @@ for (const [name, cases] of Object.entries(CASES)) {
   });
 }
 
-type Scenario = (service: TestService, store: FaultyStore) => Promise<Response>;
-
-/** The errors of the domain and of a store with faults, each with its message and the requests that lead to it. */
-const SCENARIOS: Record<string, [message: string, scenario: Scenario]> = {
-  too_many_categories: [
-    "At most 1,000 categories have names: remove one of them first",
-    async (service) => {
-      await nameAllCategories(service);
-      return await send(service, 'PUT /v1/categories/-1 {"name":"Dogs"}');
-    },
-  ],
-  internal_error: [
-    "The service failed unexpectedly",
-    (service, store) => listOf(undefined as never, service, store),
-  ],
-  projection_damaged: [
-    "The record of pet 2 is damaged",
-    (service, store) => {
-      const key = projectionKey(1, petKey("sold", 2));
-      return listOf({ key, value: "{}", versionstamp: "1" }, service, store);
-    },
-  ],
-  store_unavailable: [
-    "The store failed to read",
-    (service, store) => {
-      store.onList = () => Promise.reject(new Error("secret"));
-      return send(service, "GET /v1/pets");
-    },
-  ],
-  outcome_unknown: [
-    "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
-    async (service, store) => {
-      store.onCommit = COMMIT_FAULTS.hangs;
-      const pending = send(service, ADD);
-      await service.runtime.advance(APPEND_LIMIT_MS);
-      return await pending;
-    },
-  ],
-  storage_full: [
-    "The disk of the store is full, so nothing was stored",
-    async (service, store) => {
-      store.onCommit = COMMIT_FAULTS.isFull;
-      return await service.runtime.settle(send(service, ADD));
-    },
-  ],
-  overloaded: [
-    "Too many requests wait for a commit",
-    async (service, store) => {
-      store.onCommit = COMMIT_FAULTS.hangs;
-      const { appender, keyId, runtime, token } = service;
-      // The first wave has begun to commit, and the second one fills the queue.
-      for (let wave = 0; wave < 2; wave++) {
-        for (let count = 0; count < QUEUE_LIMIT; count++) {
-          const command = addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n });
-          appender.append({ ...command, owner: token }).catch(() => {});
-        }
-        await runtime.advance(0);
-      }
-      return await send(service, ADD);
-    },
-  ],
-  shutting_down: [
-    "The service is shutting down",
-    async (service) => {
-      await service.appender.drain();
-      service.store.close();
-      return await send(service, "GET /v1/pets");
-    },
-  ],
-};
-
-/** Names as many categories as may have names, without requests. */
-async function nameAllCategories({ appender, keyId, runtime }: TestService): Promise<void> {
-  const time = new Date(runtime.now()).toISOString();
-  const named = Array.from({ length: CATEGORIES_LIMIT }, (_, index) => {
-    const data = { id: BigInt(index), name: `Category ${index}` };
-    const event = { id: runtime.newId(), time, actor: keyId, type: "CategoryNamed", data } as const;
-    return appender.append({ prepare() {}, decide: () => [event] });
-  });
-  await Promise.all(named);
-}
-
-/** Lists the pets of a store that reads such an entry. */
-async function listOf(entry: StoreEntry, service: TestService, store: FaultyStore) {
-  await send(service, ADD);
-  store.onSnapshot = async (apply, _keys, ranges) => {
-    const read = await apply();
-    return ranges.length === 0 ? read : { ...read, lists: [[entry]] };
-  };
-  return await send(service, "GET /v1/pets");
-}
-
-for (const [code, [message, scenario]] of Object.entries(SCENARIOS)) {
-  Deno.test(`${code} is described, and logged with the request id if it is a fault of the service`, async () => {
-    const service = await openTestService();
-    const { faults } = service;
-    try {
-      // After any key event, the next request reads its own key again.
-      await issueApiKey(service, { label: "another" });
-      // The client of the service asserts that the operation describes the response.
-      const response = await scenario(service, faults);
-      const requestId = response.headers.get("x-request-id");
-      const text = await response.clone().text();
-      assertEquals(JSON.parse(text).message, message);
-      const { status } = ERRORS[code as ErrorCode];
-      assertEquals(response.headers.get("retry-after"), status === 503 ? "1" : null);
-      await assertError(response, { status, code });
-      const logged = service.reports.filter(([, , details]) => details?.requestId === requestId)
-        .map(([level, event, details]) => [level, event, details?.code, details?.status]);
-      // The store logs its own full disk.
-      const isLogged = status >= 500 && code !== "storage_full";
-      const level = status === 503 ? "warn" : "error";
-      assertEquals(logged, isLogged ? [[level, "request_failed", code, status]] : []);
-    } finally {
-      faults.onCommit = COMMIT_FAULTS.lands;
-      const closed = service[Symbol.asyncDispose]();
-      await service.runtime.advance(2 * APPEND_LIMIT_MS);
-      await closed;
-    }
-  });
-}
-
 Deno.test("every error code is in a story or has a test here", () => {
   const ofStories = CLAUSES.flatMap(({ told }) => [...told.matchAll(/"code":"(\w+)"/g)])
     .map(([, code]) => code);
   const ofRequests = Object.keys(CASES).map((name) => name.split(" ")[1]);
-  const tested = new Set([...ofStories, ...ofRequests, ...Object.keys(SCENARIOS)]);
+  const tested = new Set([...ofStories, ...ofRequests]);
   assertEquals(tested.symmetricDifference(new Set(Object.keys(ERRORS))), new Set());
 });
 

@@ -785,6 +785,31 @@ const HISTORY: Story[] = [
     `,
   },
   {
+    clause: "at most 1,000 categories have names",
+    needs: ["an empty store", "an operator"],
+    told: `
+      ~ 1,000 categories get names
+      > PUT /categories/{category}
+      > {"name":"{word}"}
+      < 409
+      < ${
+      errorOf(
+        409,
+        "too_many_categories",
+        "At most 1,000 categories have names: remove one of them first",
+      )
+    }
+      > PUT /categories/999
+      > {"name":"{word}"}
+      < 200
+      > DELETE /categories/0
+      < 204
+      > PUT /categories/{category}
+      > {"name":"{word} too"}
+      < 201
+    `,
+  },
+  {
     clause: "names of categories are in the feed, and can be selected by their type",
     needs: ["a store that nobody else changes"],
     told: `

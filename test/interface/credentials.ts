@@ -225,5 +225,37 @@ export const CREDENTIALS: Section = {
         < ${errorOf(404, "not_found")}
       `,
     })),
+    {
+      clause: "a key that was revoked gets 401 with its next request",
+      needs: ["a read-only key", "an operator"],
+      told: `
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 200
+        ~ the read-only key is revoked
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 401
+        < www-authenticate: Bearer error="invalid_token"
+        < ${errorOf(401, "invalid_credentials", "The API key is revoked")}
+      `,
+    },
+    {
+      clause: "a key that was replaced is valid until its time is over",
+      needs: ["a read-only key", "an operator", "a clock"],
+      told: `
+        ~ the read-only key is replaced, and valid for 24 hours more
+        ~ 23 hours pass
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 200
+        < {"id":"…","label":"…","readOnly":true,"expiresAt":"…"}
+        ~ 1 hour passes
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 401
+        < ${errorOf(401, "invalid_credentials", "The API key is revoked")}
+      `,
+    },
   ],
 };

@@ -2,6 +2,9 @@ import { errorOf, type Section } from "./story.ts";
 
 const REX = '{"name":"Rex","categoryId":{category}}';
 
+const UNKNOWN =
+  "The store gave no clear answer within 3500 ms, so it may or may not have been stored";
+
 export const FAULTS: Section = {
   title: "7 Errors of a service that fails",
   contract: [],
@@ -34,11 +37,7 @@ export const FAULTS: Section = {
         > ${REX}
         < 503
         < retry-after: 1
-        < {
-        <   "code": "outcome_unknown",
-        <   "message": "The store gave no clear answer within 3500 ms, so it may or may not have been stored",
-        <   "status": 503
-        < }
+        < ${errorOf(503, "outcome_unknown", UNKNOWN)}
       `,
     },
     {

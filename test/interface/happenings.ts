@@ -1,6 +1,7 @@
 /** What can happen in a story besides its requests, to the service of a test. */
 
 import { petKey } from "../../src/animals/pet_keys.ts";
+import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
 import { QUEUE_LIMIT } from "../../src/eventstore_less/append/command_queue.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
@@ -22,7 +23,10 @@ type Happening = (teller: Teller, word: string) => unknown;
 
 /** In the words of a story, of which one may be another. */
 const HAPPENINGS: [words: RegExp, happening: Happening][] = [
-  [/^(\d+) hours pass$/, ({ service }, hours) => service.runtime.advance(Number(hours) * HOUR_MS)],
+  [
+    /^(\d+) hours? pass(?:es)?$/,
+    ({ service }, hours) => service.runtime.advance(Number(hours) * HOUR_MS),
+  ],
 
   // An operator's commands.
   [/^the read-only key is revoked$/, ({ service, readerId }) => revokeApiKey(service, readerId)],
@@ -31,6 +35,8 @@ const HAPPENINGS: [words: RegExp, happening: Happening][] = [
     ({ service, readerId }, hours) =>
       rotateApiKey(service, readerId, { overlapMs: Number(hours) * HOUR_MS }),
   ],
+
+  [/^1,000 categories get names$/, ({ service }) => nameCategories(service)],
 
   // Faults of the store.
   [/^the disk is full$/, ({ service }) => service.faults.onCommit = COMMIT_FAULTS.isFull],
@@ -72,6 +78,17 @@ export function repair({ faults }: TestService): void {
 function failReads({ faults }: TestService, error: Error): void {
   const fail = () => Promise.reject(error);
   Object.assign(faults, { onGet: fail, onList: fail, onSnapshot: fail });
+}
+
+/** Names as many categories as may have names, without requests. */
+async function nameCategories({ appender, keyId, runtime }: TestService): Promise<void> {
+  const time = new Date(runtime.now()).toISOString();
+  const named = Array.from({ length: CATEGORIES_LIMIT }, (_, index) => {
+    const data = { id: BigInt(index), name: `Category ${index}` };
+    const event = { id: runtime.newId(), time, actor: keyId, type: "CategoryNamed", data } as const;
+    return appender.append({ prepare() {}, decide: () => [event] });
+  });
+  await Promise.all(named);
 }
 
 /** Each list has only this entry, which is none if the store has a fault. */

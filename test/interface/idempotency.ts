@@ -376,6 +376,31 @@ export const IDEMPOTENCY: Section = {
         < ${errorOf(412, "precondition_failed")}
       `,
     },
+    {
+      clause: "after 24 hours, the same key is that of another request",
+      needs: ["a clock"],
+      told: `
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < {"id":{rex},…}
+        ~ 23 hours pass
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+        < idempotency-replayed: true
+        < {"id":{rex},…}
+        ~ 1 hour passes
+        > POST /pets
+        > idempotency-key: {once}
+        > {"name":"Max","categoryId":{category}}
+        < 201
+        < idempotency-replayed: (none)
+        < {"id":{max},…}
+      `,
+    },
   ],
 };
 
