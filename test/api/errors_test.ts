@@ -10,7 +10,6 @@ import { ERRORS } from "../../src/api/errors.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
-import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { CLAUSES } from "../interface/sections.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
