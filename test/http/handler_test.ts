@@ -20,27 +20,16 @@ import { commit } from "../support/store_contract.ts";
 const REX = { name: "Rex", categoryId: 1 };
 
 testEachWay(
-  "HEAD returns the response of GET without the body",
-  async ({ add, send, sendBare }) => {
+  "the Content-Length of HEAD, if it has one, is that of the body of GET",
+  async ({ add, send }) => {
     await add(REX);
-    for (
-      const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]
-        .concat("/v1/key", "/v1/pets/1/events?limit=1", "/v1/pets/2/events")
-    ) {
-      const get = await send(path);
-      const text = await get.text();
+    for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/events", "/v1/none"]) {
+      const body = await (await send(path)).bytes();
       const head = await send(path, { method: "HEAD" });
       await head.body?.cancel();
-      assertEquals(head.status, get.status);
-      for (const name of ["content-type", "deprecation", "sunset", "link"]) {
-        assertEquals(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
-      }
       const length = head.headers.get("content-length");
-      assert(length === null || Number(length) === new TextEncoder().encode(text).length);
+      assert(length === null || Number(length) === body.length, path);
     }
-    const refused = await sendBare("/v1/pets", { method: "HEAD" });
-    assertEquals(refused.status, 401);
-    assertEquals(refused.headers.get("www-authenticate"), "Bearer");
   },
 );
 

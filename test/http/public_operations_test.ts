@@ -72,21 +72,3 @@ Deno.test("GET /readyz returns 503 once any request has met a damage of the stor
   await assertError(await service.send("/v1/pets"), expected);
   await assertError(await service.sendBare("/readyz"), { ...expected, code: "not_ready" });
 });
-
-Deno.test("browsers are redirected to the window, the reference and its icon, and other clients find nothing at the base path", async () => {
-  await using service = await openTestService();
-  const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-  const targets = { "/docs/": "../docs", "/v1": "docs", "/v1/": "../docs" };
-  const others = { "/": "window", "/window/": "../window", "/favicon.ico": "docs/icon.svg" };
-  for (const [path, location] of Object.entries({ ...targets, ...others })) {
-    const response = await service.sendBare(path, { headers: { accept } });
-    assertEquals([path, response.status], [path, 302]);
-    assertEquals(response.headers.get("location"), location);
-  }
-  for (const path of ["/v1", "/v1/"]) {
-    for (const headers of [undefined, { accept: "application/json, */*" }]) {
-      const response = await service.send(path, { headers });
-      await assertError(response, { status: 404, code: "not_found" });
-    }
-  }
-});

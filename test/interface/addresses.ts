@@ -51,6 +51,8 @@ export const ADDRESSES: Section = {
         < [{"type":"PetCreated","subject":"pets/{rex}",…}]
         > GET /%6Bey
         < 200
+        > GET /%65vents?lastEventId=now
+        < 200
       `,
     },
     {

@@ -37,7 +37,6 @@ WAYS.splice(
     open: () => openOnNode(makeDatabase),
   },
 );
-await import("../http/interface_test.ts");
 await import("../categories/categories_test.ts");
 
 async function openOnNode(makeStore: MakeStore) {
