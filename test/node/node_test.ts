@@ -1,6 +1,6 @@
 /**
- * Tests of the built program on Node: the interface on a file and on PostgreSQL, and what only this program does. The
- * other tests that speak to programs run with it by `deno task test:node`.
+ * Tests of the built program on Node: names that come at once, on a file and on PostgreSQL, and what only this program
+ * does. The other tests that speak to programs run with it by `deno task test:node`.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";

@@ -31,7 +31,7 @@ export async function* readPages<Item>(
 }
 
 /** The path that the Link header of a page names. */
-export function nextPathOf(headers: Headers): string | undefined {
+function nextPathOf(headers: Headers): string | undefined {
   const link = headers.get("link");
   return link === null ? undefined : /^<https?:..[^/]+(.+)>; rel="next"$/.exec(link)![1];
 }
