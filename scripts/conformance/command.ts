@@ -1,4 +1,4 @@
-import { clausesOf, judge, type Level } from "../../test/interface/conformance.ts";
+import { clausesUpTo, judge, type Level } from "../../test/interface/conformance.ts";
 import { patientSend } from "../../test/interface/patient_send.ts";
 import { wrongFormError } from "../cli/flag_values.ts";
 import { formatCounted } from "../cli/format.ts";
@@ -45,7 +45,7 @@ export const command = operatorCommand<Flags>({
     const listener = { base, key, readOnlyKey, has, send };
     await expectJudgeable(listener);
 
-    const clauses = clausesOf(level);
+    const clauses = clausesUpTo(level);
     const counted = formatCounted(clauses.length, "clause");
     say(`Judges ${base} by ${counted} of level ${level}. ${EFFECT}`);
     remains = "What was added may not be removed: there was not enough time.";

@@ -54,12 +54,12 @@ export class Additions {
     this.listener = { ...service, send };
   }
 
-  /** Throws if a target of the request is there, and was there before. */
+  /** Throws if a target of the request is there, and was there before. A restore may find a removed one. */
   async #expectOwn({ method, path, body }: Call): Promise<void> {
     const isRestore = method === "POST" && path.includes("/restore");
     for (const target of [...targetsInPath(path), ...targetsInBatch(body)]) {
       if (this.#paths.has(target)) continue;
-      const isFree = !isRestore && await this.#isMissing(target);
+      const isFree = await this.#isMissing(isRestore ? `${target}/events` : target);
       if (!isFree) {
         throw new ForeignTargetError(`It would change ${target}, which it has not added`);
       }

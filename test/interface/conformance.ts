@@ -18,7 +18,7 @@ export interface Judged {
 /** Level 1 is the contract with its three operations, level 2 all of the interface. */
 export type Level = 1 | 2;
 
-export function clausesOf(level: Level): readonly Clause[] {
+export function clausesUpTo(level: Level): readonly Clause[] {
   return CLAUSES.filter((clause) => clause.level <= level);
 }
 

@@ -466,6 +466,29 @@ const FILTERS: Story[] = [
     `,
   },
   {
+    clause: "a list that is read again has each addition, change and removal since",
+    told: `
+      > GET /pets?categoryId={category}
+      < 200
+      < []
+      ${adds("rex", REX)}
+      > GET /pets?categoryId={category}
+      < 200
+      < [{"id":{rex},"name":"Rex","categoryId":{category}}]
+      > PATCH /pets/{rex}
+      > {"status":"sold"}
+      < 200
+      > GET /pets?categoryId={category}
+      < 200
+      < [{"id":{rex},"name":"Rex","categoryId":{category},"status":"sold"}]
+      > DELETE /pets/{rex}
+      < 204
+      > GET /pets?categoryId={category}
+      < 200
+      < []
+    `,
+  },
+  {
     clause: "an animal that has moved is found in its new category",
     told: `
       ${adds("rex", REX)}
