@@ -366,8 +366,8 @@ export const BATCH: Section = {
         ${
         batchOf(
           '{"action":"remove"}',
-          `{"action":"add","petId":1,"body":${NEW_REX}}`,
-          '{"action":"remove","petId":1,"ifMatch":"*",' +
+          `{"action":"add","petId":{nobody},"body":${NEW_REX}}`,
+          '{"action":"remove","petId":{nobody},"ifMatch":"*",' +
             '"expected":{"id":1,"name":"Rex","categoryId":7}}',
           ADD_REX,
         )
@@ -387,7 +387,7 @@ export const BATCH: Section = {
     {
       clause: "a batch that is malformed gets 400, and nothing of it is carried out",
       told: `
-        ${batchOf(ADD_REX, '{"action":"sell","petId":1}')}
+        ${batchOf(ADD_REX, '{"action":"sell","petId":{nobody}}')}
         < 400
         < ${invalid('operations[1]: Field "action" must be one of add, change, remove, restore')}
         > GET /pets?categoryId={category}
@@ -416,7 +416,7 @@ export const BATCH: Section = {
           'operations[1]: Field "action" is missing',
         ) +
         refused(
-          operationsOf('{"action":"remove","petId":"1"}'),
+          operationsOf('{"action":"remove","petId":"{nobody}"}'),
           'operations[0]: Field "petId" must be an integer from ' +
             "-9223372036854775808 to 9223372036854775807",
         ) +
@@ -429,7 +429,7 @@ export const BATCH: Section = {
           `operations[0]: Field "etag" is not known; ${FIELDS_OF_OPERATION}`,
         ) +
         refused(
-          operationsOf(`{"action":"remove","petId":1,"expected":${NEW_REX}}`),
+          operationsOf(`{"action":"remove","petId":{nobody},"expected":${NEW_REX}}`),
           'operations[0]: Field "expected" …',
         ),
     },

@@ -125,7 +125,7 @@ export const BODIES: Section = {
         > POST /pets
         < 400
         < ${errorOf(400, "malformed_body", "The body is empty: send one JSON object")}
-        > PATCH /pets/1
+        > PATCH /pets/{nobody}
         > content-type: application/json
         < 400
         < ${errorOf(400, "malformed_body", "The body is empty: send one JSON object")}
@@ -215,7 +215,7 @@ export const BODIES: Section = {
     },
     {
       clause: "a body that is encoded gets 415, which says that none may be",
-      told: ["POST /pets", "PATCH /pets/1"].map((request) => `
+      told: ["POST /pets", "PATCH /pets/{nobody}"].map((request) => `
         > ${request}
         > content-encoding: gzip
         > {"name":"Rex","categoryId":7}
@@ -231,7 +231,7 @@ export const BODIES: Section = {
         > ${bodyOf(LIMIT_BYTES)}
         < 201
         ${
-        ["POST /pets", "PATCH /pets/1", "POST /pets/batch"].map((request) => `
+        ["POST /pets", "PATCH /pets/{nobody}", "POST /pets/batch"].map((request) => `
           > ${request}
           > ${bodyOf(LIMIT_BYTES + 1)}
           < 413

@@ -115,7 +115,7 @@ export const CHANGE: Section = {
     {
       clause: "a change in another media type gets 415 with those that are accepted",
       told: ["text/plain", "application/merge-patch+json; charset=latin1"].map((type) => `
-        > PATCH /pets/1
+        > PATCH /pets/{nobody}
         > content-type: ${type}
         > {"status":"sold"}
         < 415
@@ -132,7 +132,7 @@ export const CHANGE: Section = {
     {
       clause: "a change without a media type gets 415 with those that are accepted",
       told: `
-        > PATCH /pets/1
+        > PATCH /pets/{nobody}
         > content-type: (none)
         > {"status":"sold"}
         < 415
@@ -150,7 +150,7 @@ export const CHANGE: Section = {
     {
       clause: "OPTIONS names the media types of a change, where there is one",
       told: `
-        > OPTIONS /pets/1
+        > OPTIONS /pets/{nobody}
         < 204
         < accept-patch: ${ACCEPTED}
         < (none)
@@ -163,7 +163,7 @@ export const CHANGE: Section = {
     {
       clause: "a change that is no JSON object gets 400",
       told: `
-        > PATCH /pets/1
+        > PATCH /pets/{nobody}
         > [{"status":"sold"}]
         < 400
         < ${errorOf(400, "malformed_body", "The body must be one JSON object")}
@@ -243,7 +243,7 @@ export const CHANGE: Section = {
 /** Each of these changes gets 400 with that message. */
 function refused(patches: string[], message: string): string {
   return patches.map((patch) => `
-    > PATCH /pets/1
+    > PATCH /pets/{nobody}
     > ${patch}
     < 400
     < ${errorOf(400, "invalid_body", message)}

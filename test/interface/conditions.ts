@@ -334,8 +334,8 @@ export const CONDITIONS: Section = {
     ...[["If-Match", "if-match"], ["If-None-Match", "if-none-match"]].map(([name, header]) => ({
       clause: `a malformed ${name} gets 400 from each write that takes it`,
       told: [
-        ["DELETE /pets/1", ""],
-        ["POST /pets/1/restore", ""],
+        ["DELETE /pets/{nobody}", ""],
+        ["POST /pets/{nobody}/restore", ""],
         ["PUT /categories/{category}", '> {"name":"{word}"}'],
         ["DELETE /categories/{category}", ""],
       ].map(([request, body]) => `

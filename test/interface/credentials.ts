@@ -72,9 +72,9 @@ const INVALID_TOKEN = 'Bearer error="invalid_token"';
 
 /** Requests that write. A body that is not JSON shows that it is not looked at. */
 const WRITES = [
-  ...["POST /pets", "PATCH /pets/1", "POST /pets/batch", "PUT /categories/1"]
+  ...["POST /pets", "PATCH /pets/{nobody}", "POST /pets/batch", "PUT /categories/{category}"]
     .map((request) => [request, "> {"]),
-  ...["DELETE /pets/1", "POST /pets/1/restore", "DELETE /categories/1"]
+  ...["DELETE /pets/{nobody}", "POST /pets/{nobody}/restore", "DELETE /categories/{category}"]
     .map((request) => [request, ""]),
 ];
 

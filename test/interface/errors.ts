@@ -33,21 +33,25 @@ const REQUESTS: [request: string, body: string][] = [
   ["GET /pets", ""],
   ["POST /pets", '> {"name":"Rex","categoryId":7}'],
   ["POST /pets/batch", '> {"operations":[]}'],
-  ["GET /pets/1", ""],
-  ["PATCH /pets/1", '> {"status":"sold"}'],
-  ["DELETE /pets/1", ""],
-  ["POST /pets/1/restore", ""],
-  ["GET /pets/1/events", ""],
+  ["GET /pets/{nobody}", ""],
+  ["PATCH /pets/{nobody}", '> {"status":"sold"}'],
+  ["DELETE /pets/{nobody}", ""],
+  ["POST /pets/{nobody}/restore", ""],
+  ["GET /pets/{nobody}/events", ""],
   ["GET /categories", ""],
   ["GET /categories/counts", ""],
-  ["GET /categories/1", ""],
-  ["PUT /categories/1", '> {"name":"Dogs"}'],
-  ["DELETE /categories/1", ""],
-  ["GET /categories/1/events", ""],
+  ["GET /categories/{category}", ""],
+  ["PUT /categories/{category}", '> {"name":"Dogs"}'],
+  ["DELETE /categories/{category}", ""],
+  ["GET /categories/{category}/events", ""],
   ["GET /key", ""],
 ];
 
-const WITH_PARAMETERS = ["GET /pets", "GET /pets/1/events", "GET /categories/1/events"];
+const WITH_PARAMETERS = [
+  "GET /pets",
+  "GET /pets/{nobody}/events",
+  "GET /categories/{category}/events",
+];
 const WITHOUT_PARAMETERS = REQUESTS.filter(([request]) => !WITH_PARAMETERS.includes(request));
 
 export const ERRORS: Section = {

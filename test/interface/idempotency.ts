@@ -321,10 +321,10 @@ export const IDEMPOTENCY: Section = {
     {
       clause: "an Idempotency-Key that is not valid gets 400 from each write of an animal",
       told: [
-        ["PATCH /pets/1", '> {"status":"sold"}'],
-        ["DELETE /pets/1", ""],
-        ["POST /pets/1/restore", ""],
-        ["POST /pets/batch", '> {"operations":[{"action":"remove","petId":1}]}'],
+        ["PATCH /pets/{nobody}", '> {"status":"sold"}'],
+        ["DELETE /pets/{nobody}", ""],
+        ["POST /pets/{nobody}/restore", ""],
+        ["POST /pets/batch", '> {"operations":[{"action":"remove","petId":{nobody}}]}'],
       ].map(([request, body]) => `
         > ${request}
         > idempotency-key: a, b

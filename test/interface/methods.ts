@@ -8,13 +8,13 @@ export const METHODS: [path: string, allow: string][] = [
   ["/pets", "GET, HEAD, POST, OPTIONS"],
   ["/pets/summary", READ],
   ["/pets/batch", WRITE],
-  ["/pets/1", "GET, HEAD, PATCH, DELETE, OPTIONS"],
-  ["/pets/1/restore", WRITE],
-  ["/pets/1/events", READ],
+  ["/pets/{nobody}", "GET, HEAD, PATCH, DELETE, OPTIONS"],
+  ["/pets/{nobody}/restore", WRITE],
+  ["/pets/{nobody}/events", READ],
   ["/categories", READ],
   ["/categories/counts", READ],
-  ["/categories/1", "GET, HEAD, PUT, DELETE, OPTIONS"],
-  ["/categories/1/events", READ],
+  ["/categories/{category}", "GET, HEAD, PUT, DELETE, OPTIONS"],
+  ["/categories/{category}/events", READ],
   ["/events", READ],
   ["/key", READ],
 ];
@@ -77,7 +77,7 @@ export const METHODS_OF_PATHS: Section = {
     {
       clause: "OPTIONS names the types of a change",
       told: `
-        > OPTIONS /pets/1
+        > OPTIONS /pets/{nobody}
         < 204
         < accept-patch: application/merge-patch+json, application/json
         > OPTIONS /pets

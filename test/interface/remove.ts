@@ -152,7 +152,7 @@ export const REMOVE: Section = {
       // HAProxy refuses it in other words.
       needs: ["no proxy"],
       told: `
-        > DELETE /pets/1
+        > DELETE /pets/{nobody}
         > ${"x".repeat(65_537)}
         < 413
         < ${errorOf(413, "body_too_large", "The body is larger than 65536 bytes")}

@@ -16,7 +16,7 @@
  * What happens besides follows `~`, in the words of happenings.ts: `~ 25 hours pass`, `~ the disk is full`.
  *
  * Each story knows `{base}`, `{key}`, `{readOnlyKey}`, and values that no other story has: `{category}`, `{otherCategory}`,
- * `{word}` and `{once}`. So it can be told on a store with other animals.
+ * `{word}` and `{once}`. So it can be told on a store with other animals. No animal has the id `{nobody}`.
  */
 
 /** What a story may need besides a key that may write. */

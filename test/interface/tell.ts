@@ -70,6 +70,8 @@ function namesOf({ base, key, readOnlyKey }: Listener): Known {
     ["otherCategory", String(-number)],
     ["word", `w${word}`],
     ["once", `once-${word}`],
+    // The service has none beyond, and JSON in JavaScript has it exactly.
+    ["nobody", String(Number.MAX_SAFE_INTEGER)],
   ]);
 }
 
