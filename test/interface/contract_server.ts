@@ -16,7 +16,6 @@ interface Kept {
 
 export function contractServer(key: string): Serve {
   const animals = new Map<string, Kept>();
-  // deno-lint-ignore require-await -- as every server, it answers later
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     const [, collection, id] = /^\/v1\/(\w+)(?:\/(-?\d+))?$/.exec(pathname) ?? [];
