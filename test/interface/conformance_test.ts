@@ -48,7 +48,7 @@ for (const { fault, breaks, wrong } of WRONG_SERVERS) {
   Deno.test(`the suite finds ${fault}`, async () => {
     using server = await openServer();
     await addOthers(server.listener, OTHERS);
-    const serve = wrong(server.serve);
+    const serve = wrong(server.serve, server.listener.key);
     const listener: Listener = {
       ...server.listener,
       send: (input, init) => serve(new Request(input, init)),

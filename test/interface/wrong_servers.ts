@@ -8,8 +8,8 @@ export interface WrongServer {
   fault: string;
   /** The name of the clause that it breaks. It may break others, too. */
   breaks: string;
-  /** Makes it from the right one. */
-  wrong(right: Serve): Serve;
+  /** Makes it from the right one, whose `key` may write. */
+  wrong(right: Serve, key: string): Serve;
 }
 
 /** A fault of the responses to some requests. */
@@ -40,6 +40,7 @@ const isAddition = isA("POST", /\/pets$/);
 const isList = isA("GET", /\/pets$/);
 const isRead = isA("GET");
 const isWrite = (request: Request) => !isRead(request);
+const isFeed = isA("GET", /\/v1\/events$/);
 const isBatch = isA("POST", /\/batch$/);
 
 /** The response with other headers; `undefined` removes one. */
@@ -159,13 +160,11 @@ const OF_CONTRACT: WrongServer[] = [
     wrong: withoutParameter("status"),
   },
   {
-    fault: "a list of what was there at first",
+    fault: "a list without the animals that were added",
     breaks:
       "4.1 List animals: an animal that was added is in a list, unless the limit leaves it out",
-    wrong: (right) => {
-      const lists = inResponses(isOk(isList), (response) => withText(response, () => "[]"));
-      return lists(right);
-    },
+    wrong: inResponses(isOk(isList), (response) => withText(response, () => "[]")),
+  },
   },
   {
     fault: "200 for an addition",
@@ -493,6 +492,66 @@ const OF_ADDITIONS: WrongServer[] = [
       headers.set("content-type", "application/json");
       return new Request(request, { headers });
     }),
+  },
+  {
+    fault: "HEAD with 405",
+    breaks: "4 Methods: HEAD of /pets/{rex} has the headers of GET",
+    wrong: inResponses(isA("HEAD"), (response) => withStatus(response, 405)),
+  },
+  {
+    fault: "405 without Allow",
+    breaks: "4 Methods: /pets has the methods GET, HEAD, POST, OPTIONS, and no others",
+    wrong: withoutResponseHeader("allow"),
+  },
+  {
+    fault: "a feed without the changes",
+    breaks: "4.5 The feed: each addition, change, removal and restore is an event, oldest first",
+    wrong: inResponses(
+      isOk(isFeed),
+      (response) =>
+        withJson(response, (events) => events.filter(({ type }: Json) => type !== "PetUpdated")),
+    ),
+  },
+  {
+    fault: "a feed in the wrong order",
+    breaks: "4.5 The feed: each addition, change, removal and restore is an event, oldest first",
+    wrong: inResponses(
+      isOk(isFeed),
+      (response) => withJson(response, (events) => events.toReversed()),
+    ),
+  },
+  {
+    fault: "a feed that continues another log",
+    breaks: "4.5 The feed: the id of an event of another log gets 410 feed_reset: alone",
+    wrong: inResponses(
+      isFeed,
+      (response) =>
+        response.status === 410 ? withText(withStatus(response, 200), () => "[]") : response,
+    ),
+  },
+  {
+    fault: "a key that may only read and that writes",
+    breaks:
+      "5 Authentication: POST /pets with a key that may only read gets 403, whatever its body",
+    wrong: (right, key) => async (request) => {
+      const again = request.clone();
+      const response = await right(request);
+      if (response.status !== 403) return response;
+      const headers = new Headers(again.headers);
+      headers.set("authorization", `Bearer ${key}`);
+      return await right(new Request(again, { headers }));
+    },
+  },
+  {
+    fault: "401 without WWW-Authenticate",
+    breaks:
+      "5 Authentication: a request without a key gets 401 missing_credentials, which says what to send",
+    wrong: withoutResponseHeader("www-authenticate"),
+  },
+  {
+    fault: "a response without X-Request-Id",
+    breaks: "7 Errors: each response has an X-Request-Id of its own, also an error",
+    wrong: withoutResponseHeader("x-request-id"),
   },
   {
     fault: "counts that include removed animals",
