@@ -148,19 +148,6 @@ export const CHANGE: Section = {
       `,
     },
     {
-      clause: "OPTIONS names the media types of a change, where there is one",
-      told: `
-        > OPTIONS /pets/{nobody}
-        < 204
-        < accept-patch: ${ACCEPTED}
-        < (none)
-        > OPTIONS /pets
-        < 204
-        < accept-patch: (none)
-        < (none)
-      `,
-    },
-    {
       clause: "a change that is no JSON object gets 400",
       told: `
         > PATCH /pets/{nobody}

@@ -49,9 +49,6 @@ export const RESTORE: Section = {
         > GET /pets?categoryId={category}&status=sold
         < 200
         < [${SOLD}]
-        > GET /pets?categoryId={category}&removed=false
-        < 200
-        < [${SOLD}]
         > GET /pets?ids={rex}
         < 200
         < [${SOLD}]
