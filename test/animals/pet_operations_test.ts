@@ -38,46 +38,26 @@ Deno.test("links begin with PUBLIC_URL, or else with the address that the client
   assertEquals(tags.size, 1);
 });
 
-Deno.test("a list is sent in gzip only if it is long and the client accepts that, with an ETag of its own", async () => {
+Deno.test("a body in gzip says its encoding and its length, which clients hide in stories", async () => {
   await using service = await openTestService();
   await addMany(service, 100);
-  const ask = (path: string, accepted: string, headers: HeadersInit = {}) =>
-    service.send(path, { headers: { "accept-encoding": accepted, ...headers } });
-  const encodings = [];
-  for (
-    const accepted of ["gzip", "br, GZIP;q=0.5", "*", "", "br", "gzip;q=0", "identity, gzip;q=0.5"]
-  ) {
-    const { headers } = await ask("/v1/pets?limit=100", accepted);
-    encodings.push(headers.get("content-encoding"));
-    assertEquals(headers.get("vary"), "accept-encoding");
-  }
-  assertEquals(encodings, ["gzip", "gzip", "gzip", null, null, null, null]);
+  for (let count = 0; count < 20; count++) await service.change(1, { categoryId: count });
+  const ask = (path: string, accepted: string) =>
+    service.send(path, { headers: { "accept-encoding": accepted } });
   for (const path of ["/v1/pets?limit=10", "/v1/pets/1", "/v1/events?limit=1"]) {
     assertEquals((await ask(path, "gzip")).headers.get("content-encoding"), null, path);
   }
-  for (let count = 0; count < 20; count++) await service.change(1, { categoryId: count });
   const paths = ["/v1/pets?limit=100", "/v1/pets?limit=50&status=sold", "/v1/pets/1/events"];
   for (const path of [...paths, "/v1/events"]) {
     const plain = await ask(path, "identity");
     const packed = await ask(path, "gzip");
     const bytes = new Uint8Array(await packed.arrayBuffer());
     assertEquals(gunzipSync(bytes).toString(), await plain.text());
+    assertEquals(plain.headers.get("content-encoding"), null);
     assertEquals(packed.headers.get("content-encoding"), "gzip");
     assertEquals(packed.headers.get("content-length"), String(bytes.length));
     assertEquals(packed.headers.get("content-type"), plain.headers.get("content-type"));
     assert(bytes.length <= 1_000 || path.endsWith("/events"), `${bytes.length} bytes`);
-  }
-  const tagFor = async (accepted: string) =>
-    (await ask("/v1/pets?limit=100", accepted)).headers.get("etag")!;
-  const tags = { "": await tagFor(""), gzip: await tagFor("gzip") };
-  assertEquals(tags.gzip, tags[""].replace(/"$/, '-gzip"'));
-  for (const field of Object.values(tags)) {
-    for (const [accepted, tag] of Object.entries(tags)) {
-      const { status, headers } = await ask("/v1/pets?limit=100", accepted, {
-        "if-none-match": field,
-      });
-      assertEquals([status, headers.get("etag")], [304, tag]);
-    }
   }
 });
 

@@ -6,6 +6,7 @@ import { BATCH } from "./batch.ts";
 import { BODIES } from "./bodies.ts";
 import { CATEGORIES } from "./categories.ts";
 import { CHANGE } from "./change.ts";
+import { COMPRESSION } from "./compression.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { COUNT_ANIMALS } from "./count_animals.ts";
 import { CREDENTIALS } from "./credentials.ts";
@@ -43,6 +44,7 @@ export const SECTIONS: readonly Section[] = [
   RESTORE,
   SUMMARY,
   CONDITIONS,
+  COMPRESSION,
   IDEMPOTENCY,
   BODIES,
   METHODS_OF_PATHS,

@@ -1,0 +1,119 @@
+import type { Section } from "./story.ts";
+
+/** Adds an animal of which a list has more than 1 KiB. */
+const LONG = `
+  > POST /pets
+  > {"name":"${"x".repeat(1_000)}","categoryId":{category}}
+  < 201
+  < {"id":{rex},…}
+`;
+
+const BODY = `[{"id":{rex},"name":"${"x".repeat(1_000)}","categoryId":{category}}]`;
+
+/** A list in gzip has an ETag of its own, also where a client hides the encoding. */
+export const COMPRESSION: Section = {
+  title: "4.1 Compression",
+  contract: [],
+  added: [
+    ...["gzip", "br, GZIP;q=0.5", "*"].map((accepted) => ({
+      clause: `a list of 1 KiB and more is compressed for a client that accepts ${accepted}`,
+      told: `
+        ${LONG}
+        > GET /pets?categoryId={category}
+        > accept-encoding: ${accepted}
+        < 200
+        < etag: "…-gzip"
+        < vary: …accept-encoding…
+        < ${BODY}
+      `,
+    })),
+    {
+      clause: "a list is not compressed for a client that does not accept or prefer gzip",
+      told: `
+        ${LONG}
+        > GET /pets?categoryId={category}
+        > accept-encoding: identity
+        < 200
+        < etag: "{tag}"
+        < vary: …accept-encoding…
+        < ${BODY}
+        ${
+        ["br", "gzip;q=0", "identity, gzip;q=0.5"].map((accepted) => `
+          > GET /pets?categoryId={category}
+          > accept-encoding: ${accepted}
+          < 200
+          < etag: "{tag}"
+          < ${BODY}
+        `).join("")
+      }
+      `,
+    },
+    {
+      clause: "a list that is short, and the read of an animal, are not compressed",
+      told: `
+        ${LONG}
+        > GET /pets/{rex}
+        < 200
+        < etag: {tag}
+        > GET /pets/{rex}
+        > accept-encoding: gzip
+        < 200
+        < etag: {tag}
+        > GET /pets?categoryId={otherCategory}
+        < 200
+        < etag: {page}
+        < []
+        > GET /pets?categoryId={otherCategory}
+        > accept-encoding: gzip
+        < 200
+        < etag: {page}
+      `,
+    },
+    {
+      clause: "the ETag of a list in gzip is that of the list with -gzip",
+      told: `
+        ${LONG}
+        > GET /pets?categoryId={category}
+        < 200
+        < etag: "{tag}"
+        > GET /pets?categoryId={category}
+        > accept-encoding: gzip
+        < 200
+        < etag: "{tag}-gzip"
+      `,
+    },
+    {
+      clause: "the ETag of a list gets 304 in each encoding, whichever it had",
+      told: `
+        ${LONG}
+        > GET /pets?categoryId={category}
+        < 200
+        < etag: "{tag}"
+        ${
+        ['"{tag}"', '"{tag}-gzip"'].map((held) => `
+          > GET /pets?categoryId={category}
+          > if-none-match: ${held}
+          < 304
+          < etag: "{tag}"
+          > GET /pets?categoryId={category}
+          > accept-encoding: gzip
+          > if-none-match: ${held}
+          < 304
+          < etag: "{tag}-gzip"
+        `).join("")
+      }
+      `,
+    },
+    {
+      clause: "the history of an animal is compressed, too",
+      told: `
+        ${LONG}
+        > GET /pets/{rex}/events
+        > accept-encoding: gzip
+        < 200
+        < etag: "…-gzip"
+        < [{"type":"PetCreated",…}]
+      `,
+    },
+  ],
+};
