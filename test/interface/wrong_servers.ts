@@ -165,7 +165,6 @@ const OF_CONTRACT: WrongServer[] = [
       "4.1 List animals: an animal that was added is in a list, unless the limit leaves it out",
     wrong: inResponses(isOk(isList), (response) => withText(response, () => "[]")),
   },
-  },
   {
     fault: "200 for an addition",
     breaks:
