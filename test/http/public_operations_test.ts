@@ -12,14 +12,12 @@ const fails = () => Promise.reject(new Error("secret words"));
 const isOther: Faults["onGet"] = (_, key) =>
   Promise.resolve({ key, value: "theirs", versionstamp: "1" });
 
-const IN_MEMORY = "The store is in memory and is lost when the process ends";
 const FOREIGN = "The head record is damaged, or not one of Animal Store";
 
 /** The responses of the probes on a store with that fault: the status in the body, or the message of the error. */
 const PROBES: [subject: string, faults: Partial<Faults>, isDurable: boolean, text: string][] = [
   ["/healthz returns 200, also if the store fails", { onGet: fails }, false, "alive"],
   ["/readyz returns 200 if a durable store responds", {}, true, "ready"],
-  ["/readyz returns 503 if the store is in memory", {}, false, IN_MEMORY],
   ["/readyz returns 503 if the store fails", { onGet: fails }, true, "The store failed to read"],
   ["/readyz returns 503 if the store is not ours", { onGet: isOther }, true, FOREIGN],
 ];

@@ -799,6 +799,10 @@ const HISTORY: Story[] = [
         "At most 1,000 categories have names: remove one of them first",
       )
     }
+      > PUT /categories/{category}
+      > {"name":"category 7"}
+      < 409
+      < ${errorOf(409, "category_name_taken", "Category 7 has this name, without regard to case")}
       > PUT /categories/999
       > {"name":"{word}"}
       < 200
