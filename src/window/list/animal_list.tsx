@@ -162,8 +162,8 @@ function Grid(): JSX.Element {
           </span>
           <span role="columnheader" class="name">Name</span>
           <span class="fields">
-            {FIELDS_BESIDE_NAME.map(({ name, label }) => (
-              <span key={name} role="columnheader">{label}</span>
+            {FIELDS_BESIDE_NAME.map(({ name, label, isLong }) => (
+              <span key={name} role="columnheader" class={isLong ? "wide" : ""}>{label}</span>
             ))}
           </span>
           <IdHeader />
