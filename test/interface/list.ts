@@ -65,14 +65,14 @@ const ORDER: Story[] = [
   },
 ];
 
-/** Queries for {@linkcode ADDS_FIVE}, and what these need. */
-const PAGED: [query: string, needs: Need[]][] = [
-  ["categoryId={category}", []],
-  ["removed=false", ["an empty store"]],
-  ["categoryId={category}&status=available", []],
-  ["status=available", ["an empty store"]],
-  ["categoryId={category}&name=rex", []],
-];
+/** A query, and what its story needs. */
+type Query = [query: string, needs: Need[]];
+
+const OF_CATEGORY: Query = ["categoryId={category}", []];
+const OF_STORE: Query = ["removed=false", ["an empty store"]];
+const AVAILABLE_OF_CATEGORY: Query = ["categoryId={category}&status=available", []];
+const AVAILABLE_OF_STORE: Query = ["status=available", ["an empty store"]];
+const NAMED_OF_CATEGORY: Query = ["categoryId={category}&name=rex", []];
 
 const PAGES: Story[] = [
   {
@@ -153,7 +153,13 @@ const PAGES: Story[] = [
       < [${five("five", "four", "three", "two", "one")}]
     `,
   },
-  ...PAGED.map(([query, needs]) => ({
+  ...[
+    OF_CATEGORY,
+    OF_STORE,
+    AVAILABLE_OF_CATEGORY,
+    AVAILABLE_OF_STORE,
+    NAMED_OF_CATEGORY,
+  ].map(([query, needs]) => ({
     clause: `paging neither skips nor repeats an animal, although others come and go: ${query}`,
     needs,
     told: `
@@ -171,7 +177,7 @@ const PAGES: Story[] = [
       < [${five("two", "one")}]
     `,
   })),
-  ...[PAGED[0], PAGED[1]].map(([query, needs]) => ({
+  ...[OF_CATEGORY, OF_STORE].map(([query, needs]) => ({
     clause: `with order=asc, paging ends with the animals that were added meanwhile: ${query}`,
     needs,
     told: `
@@ -189,7 +195,7 @@ const PAGES: Story[] = [
       < [${five("four", "five")},{"id":{six},"name":"Rex","categoryId":{category}}]
     `,
   })),
-  ...[PAGED[2], PAGED[3]].map(([query, needs]) => ({
+  ...[AVAILABLE_OF_CATEGORY, AVAILABLE_OF_STORE].map(([query, needs]) => ({
     clause: `paging continues after an animal that is no longer found: ${query}`,
     needs,
     told: `
@@ -234,8 +240,8 @@ const PAGES: Story[] = [
 ];
 
 /** Queries for {@linkcode ADDS_NINE}. */
-const QUERIES_FOR_NINE: [query: string, needs: Need[]][] = [
-  ["categoryId={category}", []],
+const QUERIES_FOR_NINE: Query[] = [
+  OF_CATEGORY,
   ["categoryId={category}&order=asc", []],
   ["categoryId={category}&q={word}", []],
   ["name={word}", ["an empty store"]],
@@ -279,13 +285,6 @@ const LENGTH: Story[] = [
   },
 ];
 
-const COUNTED = [
-  "categoryId={category}",
-  "categoryId={category}&status=available",
-  "categoryId={category}&name=rex",
-  "categoryId={category}&q=rex",
-];
-
 const HEADERS: Story[] = [
   {
     clause: "each page of a list has the number of animals on all of them, as X-Total-Count",
@@ -313,7 +312,7 @@ const HEADERS: Story[] = [
       < x-total-count: ${total}
     `,
   })),
-  ...COUNTED.map((query) => ({
+  ...QUERIES_FOR_FIVE.map((query) => ({
     clause: `X-Total-Count is there if one page has all animals, and else not: ${query}`,
     told: `
       ${ADDS_FIVE}
