@@ -1,11 +1,7 @@
 import { errorOf, type Section, type Story } from "./story.ts";
+import { adds } from "./told.ts";
 
-const REX = `
-  > POST /pets
-  > {"name":"Rex","categoryId":{category}}
-  < 201
-  < {"id":{rex},…}
-`;
+const REX = adds("rex", '{"name":"Rex","categoryId":{category}}');
 
 /** Lists that have the animal, with characters that need no encoding. */
 const LISTS: [what: string, path: string][] = [

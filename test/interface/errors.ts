@@ -28,31 +28,28 @@ const GUESSES = [
 
 const invalid = (message: string) => errorOf(400, "invalid_parameter", message);
 
-/** Requests for which a query can be wrong. */
-const REQUESTS: [request: string, body: string][] = [
-  ["GET /pets", ""],
+/** Requests that take no parameter, with their bodies. */
+const WITHOUT_PARAMETERS: [request: string, body: string][] = [
   ["POST /pets", '> {"name":"Rex","categoryId":7}'],
   ["POST /pets/batch", '> {"operations":[]}'],
   ["GET /pets/{nobody}", ""],
   ["PATCH /pets/{nobody}", '> {"status":"sold"}'],
   ["DELETE /pets/{nobody}", ""],
   ["POST /pets/{nobody}/restore", ""],
-  ["GET /pets/{nobody}/events", ""],
   ["GET /categories", ""],
   ["GET /categories/counts", ""],
   ["GET /categories/{category}", ""],
   ["PUT /categories/{category}", '> {"name":"Dogs"}'],
   ["DELETE /categories/{category}", ""],
-  ["GET /categories/{category}/events", ""],
   ["GET /key", ""],
 ];
 
-const WITH_PARAMETERS = [
-  "GET /pets",
-  "GET /pets/{nobody}/events",
-  "GET /categories/{category}/events",
+/** Those of lists and of the feed are in the files of these. */
+const WITH_QUERIES: [request: string, body: string][] = [
+  ...WITHOUT_PARAMETERS,
+  ["GET /pets/{nobody}/events", ""],
+  ["GET /categories/{category}/events", ""],
 ];
-const WITHOUT_PARAMETERS = REQUESTS.filter(([request]) => !WITH_PARAMETERS.includes(request));
 
 export const ERRORS: Section = {
   title: "7 Errors",
@@ -110,7 +107,7 @@ export const ERRORS: Section = {
         < ${invalid('Query parameter "limit" is not known: this operation takes none')}
       `,
     })),
-    ...REQUESTS.map(([request, body]): Story => ({
+    ...WITH_QUERIES.map(([request, body]): Story => ({
       clause: `${request} with a parameter that is not UTF-8 gets 400`,
       told: `
         > ${request}?limit=%FF

@@ -1,14 +1,11 @@
 import { BY_ID, BY_KEY, eventOf, WHO } from "./event_of.ts";
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section, type Story } from "./story.ts";
+import { adds } from "./told.ts";
 
 /** An animal that is there. */
-const REX = `
-  > POST /pets
-  > {"name":"Rex","categoryId":{category},"status":"sold"}
-  < 201
-  < {"id":{rex},…}
-`;
+const REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"sold"}');
+const MAX = adds("max", '{"name":"Max","categoryId":{category}}');
 
 /** Gives the animal another name. */
 const renamed = (name: string) => `
@@ -133,10 +130,7 @@ const PAGES: Story[] = [
       > GET /pets/{rex}/events?limit=1
       < 200
       < link: <{base}/pets/{rex}/events?{earlier}>; rel="next"
-      > POST /pets
-      > {"name":"Max","categoryId":{category}}
-      < 201
-      < {"id":{max},…}
+      ${MAX}
       > GET /pets/{max}/events?{earlier}
       < 400
       < ${NO_CURSOR}
@@ -176,10 +170,7 @@ export const HISTORY: Section = {
       clause: "the history of an animal has no event of others",
       told: `
         ${REX}
-        > POST /pets
-        > {"name":"Max","categoryId":{category}}
-        < 201
-        < {"id":{max},…}
+        ${MAX}
         ${renamed("Mia")}
         > PATCH /pets/{max}
         > {"name":"Bob"}

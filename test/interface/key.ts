@@ -1,4 +1,4 @@
-import { errorOf, type Section } from "./story.ts";
+import type { Section } from "./story.ts";
 
 export const KEY: Section = {
   title: "4.8 The API key",
@@ -43,20 +43,6 @@ export const KEY: Section = {
         > authorization: Bearer {readOnlyKey}
         < 200
         < {"id":"{other}",…}
-      `,
-    },
-    {
-      clause: "the key has no parameter",
-      told: `
-        > GET /key?limit=1
-        < 400
-        < ${
-        errorOf(
-          400,
-          "invalid_parameter",
-          'Query parameter "limit" is not known: this operation takes none',
-        )
-      }
       `,
     },
   ],
