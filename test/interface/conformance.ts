@@ -2,6 +2,7 @@
 
 import { Additions, ForeignTargetError, NoResponseError } from "./additions.ts";
 import { type Clause, CLAUSES } from "./sections.ts";
+import type { Need } from "./story.ts";
 import { type Breach, type Listener, tell } from "./tell.ts";
 
 export type Verdict =
@@ -54,10 +55,45 @@ function abortOf(signal: AbortSignal | undefined): Promise<undefined> {
   });
 }
 
+const UNDISTURBED: Need = "a store that nobody else changes";
+
 async function verdictOn(clause: Clause, listener: Listener): Promise<Verdict> {
   const { name, needs = [] } = clause;
-  const lacking = needs.find((need) => !listener.has.includes(need));
-  if (lacking !== undefined) return notTried(name, `It needs ${lacking}`);
+  const lacking = needs.filter((need) => !listener.has.includes(need));
+  const [missing] = lacking.filter((need) => need !== UNDISTURBED);
+  if (missing !== undefined) return notTried(name, `It needs ${missing}`);
+  const mayBeDisturbed = lacking.includes(UNDISTURBED);
+  return mayBeDisturbed ? await verdictBetween(clause, listener) : await tried(clause, listener);
+}
+
+/** Tries between the changes of others. After these, it looks for changes as long as the trials together may have taken. */
+const TRIALS = 5;
+
+async function verdictBetween(clause: Clause, listener: Listener): Promise<Verdict> {
+  for (let trial = 1;; trial++) {
+    const begunAt = performance.now();
+    const verdict = await tried(clause, listener);
+    if (verdict.verdict !== "broken") return verdict;
+    if (trial < TRIALS) continue;
+    const ms = TRIALS * (performance.now() - begunAt);
+    const isQuiet = await isUnchangedFor(ms, listener).catch(() => true);
+    return isQuiet ? verdict : notTried(clause.name, `It needs ${UNDISTURBED}, and others do`);
+  }
+}
+
+async function isUnchangedFor(ms: number, { base, key, send }: Listener): Promise<boolean> {
+  const state = async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await send(`${base}/pets?limit=1`, { headers });
+    return `${response.headers.get("x-feed-position")} ${await response.text()}`;
+  };
+  const before = await state();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return await state() === before;
+}
+
+async function tried(clause: Clause, listener: Listener): Promise<Verdict> {
+  const { name } = clause;
   try {
     const breach = await tell(clause, listener);
     if (breach === undefined) return { clause: name, verdict: "held" };

@@ -25,7 +25,7 @@ async function openServer() {
   const listener: Listener = {
     base: BASE,
     ...keys,
-    has: ["a read-only key", "a store that nobody else changes"],
+    has: ["a read-only key"],
     send: (input, init) => serve(new Request(input, init)),
   };
   return { service, store, serve, listener, [Symbol.dispose]: () => store.close() };
@@ -104,15 +104,15 @@ async function writeMeanwhile({ base, key, send }: Listener, end: AbortSignal): 
     const { id } = await added.json();
     await write("PATCH", `/pets/${id}`, '{"status":"available","name":"Another"}');
     await write("DELETE", `/pets/${id}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return rounds;
 }
 
 Deno.test("a right server with many animals and another writer holds all that can be tried, and has what it had", async () => {
   using server = await openServer();
-  const { readOnlyKey, key, ...rest } = server.listener;
-  const listener: Listener = { ...rest, key, readOnlyKey, has: ["a read-only key"] };
+  const { listener } = server;
+  const { key } = listener;
   for (let round = 0; round < 3; round++) await addOthers(listener, 84);
   for (const [id, name] of [["1", "Dogs"], ["2", "Cats"]]) {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -124,7 +124,7 @@ Deno.test("a right server with many animals and another writer holds all that ca
   const writing = writeMeanwhile(listener, end.signal);
   const { verdicts, left } = await judge(listener, { clauses: clausesUpTo(2) });
   end.abort();
-  assert(await writing > 100, `${await writing}`);
+  assert(await writing > 50, `${await writing}`);
   const others = notHeld(verdicts).filter(({ reason }) => !reason?.startsWith("It needs "));
   assertEquals([others, left], [[], []]);
   assertEquals(await shown(listener), before);
