@@ -7,6 +7,7 @@ import { wanted } from "./data/animals.ts";
 import { AnimalList } from "./list/animal_list.tsx";
 import { AnimalPage } from "./animal/animal_page.tsx";
 import { connectionProblem } from "./parts/connection.ts";
+import { changesWait } from "./parts/count_words.ts";
 import { CategoriesPage } from "./categories/categories_page.tsx";
 import { ask, Dialogs } from "./parts/dialog.tsx";
 import { focusHome } from "./parts/focus.ts";
@@ -108,11 +109,10 @@ function Connection({ header }: { header: RefObject<HTMLElement | null> }): JSX.
       </p>
     );
   }
-  const changes = changesWaiting === 1 ? "1 change waits" : `${changesWaiting} changes wait`;
   return (
     <p class="connection away" role="status">
       {problem}
-      {changesWaiting > 0 && ` ${changes} to be saved.`}
+      {changesWaiting > 0 && ` ${changesWait(changesWaiting)} to be saved.`}
     </p>
   );
 }

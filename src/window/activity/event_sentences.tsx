@@ -12,6 +12,7 @@ import {
 } from "../data/events.ts";
 import { differencesOf, type Patch } from "../data/fields.ts";
 import { ChangeSentence } from "../animal/change_sentence.tsx";
+import { animals, grouped } from "../parts/count_words.ts";
 import { Name } from "../parts/name.tsx";
 
 const SHORTEST_RUN = 3;
@@ -48,11 +49,9 @@ export interface RunProps {
 export function RunSentence({ run, isCut }: RunProps): JSX.Element {
   const [event] = run;
   if (run.length === 1) return <Sentence event={event} />;
-  const animals = new Set(run.map(petIdOf)).size;
-  if (animals > 1) {
-    return <>{isCut && "At least "}{animals.toLocaleString("en")} animals {verbOfRun(run)}</>;
-  }
-  const times = run.length.toLocaleString("en");
+  const count = new Set(run.map(petIdOf)).size;
+  if (count > 1) return <>{isCut && "At least "}{animals(count)} {verbOfRun(run)}</>;
+  const times = grouped(run.length);
   return <>{subjectOf(event)} was changed {isCut && "at least "}{times} times</>;
 }
 

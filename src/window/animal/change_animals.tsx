@@ -11,7 +11,7 @@ import { CategoryName, DistinctCategory } from "../categories/category_name.tsx"
 import { nameOfCategory } from "../data/categories.ts";
 import { hasAnimals } from "../data/write_category.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
-import { animals, animalsWere } from "../parts/count_words.ts";
+import { animals, animalsWere, grouped } from "../parts/count_words.ts";
 import { ask, Dialog, openDialog } from "../parts/dialog.tsx";
 import { afterDraw, focusHome, isFocusFree } from "../parts/focus.ts";
 import { differencesOf, type Patch, statusInSentence, statusLabel } from "../data/fields.ts";
@@ -137,7 +137,7 @@ async function change(
     verb: "changed",
     noun: "change",
     words: done,
-    note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
+    note: already > 0 ? `${grouped(already)} unchanged` : undefined,
   });
 }
 
@@ -339,7 +339,7 @@ function report(outcomes: Outcomes, { verb, noun, words, note }: Report): void {
 
 /** They cannot mean the animals to which nothing was done. */
 function undoWords(noun: string, count: number): string {
-  return count === 1 ? `Undo the ${noun}` : `Undo the ${count.toLocaleString("en")} ${noun}s`;
+  return count === 1 ? `Undo the ${noun}` : `Undo the ${grouped(count)} ${noun}s`;
 }
 
 function Failures({ failures }: { failures: readonly Failure[] }): JSX.Element {

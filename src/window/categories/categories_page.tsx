@@ -14,6 +14,7 @@ import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
 import { countOfCategory } from "../data/category_counts.ts";
 import { Icon } from "../parts/icon.tsx";
+import { grouped } from "../parts/count_words.ts";
 import { Menu } from "../parts/menu.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { NO_FILTER } from "../data/filter.ts";
@@ -149,7 +150,7 @@ function CategoryRow({ category, twins = [], onMove, children }: CategoryRowProp
           </button>
         ))}
       </td>
-      <td class="number">{count?.toLocaleString("en")}</td>
+      <td class="number">{count !== undefined && grouped(count)}</td>
       {mayWrite.value && (
         <td>
           <span class="buttons">

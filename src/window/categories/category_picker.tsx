@@ -15,6 +15,7 @@ import {
   unnamedCategories,
 } from "../data/categories.ts";
 import type { ControlProps } from "../parts/control_props.ts";
+import { grouped } from "../parts/count_words.ts";
 import { Icon } from "../parts/icon.tsx";
 import { belongsToInputMethod } from "../parts/keys.ts";
 import { useListBox } from "../parts/list_box.tsx";
@@ -125,7 +126,7 @@ function newChoice(text: string): Choice {
 function More({ count }: { count: number }): JSX.Element {
   return (
     <li role="presentation" class="soft small">
-      {count.toLocaleString("en")} more. Type to find them
+      {grouped(count)} more. Type to find them
     </li>
   );
 }

@@ -8,6 +8,7 @@ import type { NewPet, Pet, PetStatus } from "../../../events/pet.ts";
 import type { CsvCell } from "../../encoding/csv_line.ts";
 import { categoriesWithName, nameOfCategory } from "./categories.ts";
 import { isBlank } from "../parts/blank.ts";
+import { grouped } from "../parts/count_words.ts";
 import { isRoundedNumber } from "../csv/rounded_number.ts";
 import { seenText } from "../parts/seen_text.ts";
 
@@ -152,7 +153,7 @@ const name = fieldOf<string>({
     if (isBlank(value)) return faulty("Name has no visible character");
     if (!value.isWellFormed()) return faulty("Name has a broken character");
     if (isLongerThan(value, ANIMAL_NAME_MAX_LENGTH)) {
-      return faulty(`Name has more than ${ANIMAL_NAME_MAX_LENGTH.toLocaleString("en")} characters`);
+      return faulty(`Name has more than ${grouped(ANIMAL_NAME_MAX_LENGTH)} characters`);
     }
     return sound(value);
   },
@@ -257,7 +258,7 @@ const note = fieldOf<string | undefined>({
     if (isBlank(value)) return sound(undefined);
     if (!value.isWellFormed()) return faulty("Note has a broken character");
     if (isLongerThan(value, NOTE_MAX_LENGTH)) {
-      return faulty(`Note has more than ${NOTE_MAX_LENGTH.toLocaleString("en")} characters`);
+      return faulty(`Note has more than ${grouped(NOTE_MAX_LENGTH)} characters`);
     }
     return sound(value);
   },

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import type { CsvRow } from "../csv/parse_csv.ts";
+import { grouped } from "../parts/count_words.ts";
 import { fieldOfColumn } from "./columns.ts";
 import type { Draft } from "./draft.ts";
 import { SampleTable } from "./sample_table.tsx";
@@ -21,7 +22,9 @@ export function FirstRows({ draft }: { draft: Draft }): JSX.Element | null {
   return (
     <SampleTable
       title="First lines"
-      words={others > 0 ? `The first ${COLUMNS_SHOWN} of ${titles.length} columns` : undefined}
+      words={others > 0
+        ? `The first ${COLUMNS_SHOWN} of ${grouped(titles.length)} columns`
+        : undefined}
     >
       <thead>
         <tr>

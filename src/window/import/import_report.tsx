@@ -1,7 +1,7 @@
 /** The progress of an import, and its outcome. */
 
 import type { JSX } from "preact";
-import { animals, animalsAre, animalsWere } from "../parts/count_words.ts";
+import { animals, animalsAre, animalsWere, grouped } from "../parts/count_words.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
 import { LeftOutLines } from "./left_out_lines.tsx";
@@ -27,7 +27,7 @@ export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): J
   const missing = end === undefined ? failed : [...plan.leftOut, ...failed];
   const inOrder = missing.toSorted((a, b) => a.row.line - b.row.line);
   const [first, ...others] = end === undefined
-    ? [`${done.toLocaleString("en")} of ${animals(length)}`]
+    ? [`${grouped(done)} of ${animals(length)}`]
     : sentencesOf(state, present.length, length);
   return (
     <>

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { animals } from "../parts/count_words.ts";
+import { animals, grouped } from "../parts/count_words.ts";
 import { downloadCsv } from "../parts/download.ts";
 import { causesOf, newCategoriesOf } from "./causes.ts";
 import type { Draft } from "./draft.ts";
@@ -58,9 +58,7 @@ export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
 }
 
 function addWords(count: number): string {
-  return count === 1
-    ? "Add the missing category"
-    : `Add the ${count.toLocaleString("en")} missing categories`;
+  return count === 1 ? "Add the missing category" : `Add the ${grouped(count)} missing categories`;
 }
 
 type CauseProps = Pick<LeftOutLinesProps, "leftOut" | "onAddCategories">;

@@ -1,7 +1,7 @@
 /** A group of rows of a file: its words, and, unfolded, the first rows. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { animals } from "../parts/count_words.ts";
+import { animals, grouped } from "../parts/count_words.ts";
 import { countAnimals, isRange, linesOf, type Placed } from "./row_lines.ts";
 
 const ROWS_SHOWN = 10;
@@ -34,7 +34,7 @@ export function LineGroup({ words, group, children }: LineGroupProps): JSX.Eleme
             </li>
           ))}
         </ol>
-        {more > 0 && <p class="soft small">and {more.toLocaleString("en")} more</p>}
+        {more > 0 && <p class="soft small">and {grouped(more)} more</p>}
       </details>
       {children}
     </div>

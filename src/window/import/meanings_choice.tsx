@@ -1,7 +1,7 @@
 /** The choice of what the unknown words of a file mean. */
 
 import type { JSX } from "preact";
-import { animals } from "../parts/count_words.ts";
+import { animals, grouped } from "../parts/count_words.ts";
 import { FormField } from "../parts/form_field.tsx";
 import { Select } from "../parts/select.tsx";
 import type { Meanings, UnknownWord, UnknownWords } from "./meanings.ts";
@@ -41,7 +41,7 @@ export function MeaningsChoice({ unknown, meanings, onMeaning }: MeaningsChoiceP
       </div>
       {others > 0 && (
         <p class="soft small">
-          and {others.toLocaleString("en")} more: is it the right column?
+          and {grouped(others)} more: is it the right column?
         </p>
       )}
     </fieldset>

@@ -1,6 +1,7 @@
 /** The lines that the preview of an import shows. */
 
 import type { CsvRow } from "../csv/parse_csv.ts";
+import { grouped } from "../parts/count_words.ts";
 
 const FIRST_COUNT = 15;
 const SPECIAL_COUNT = 5;
@@ -36,7 +37,7 @@ export function sampleWords(
   length: number,
 ): string | undefined {
   if (first.length === length) return undefined;
-  const words = `The first ${first.length} of ${length.toLocaleString("en")}`;
+  const words = `The first ${first.length} of ${grouped(length)}`;
   if (special.length === 0) return words;
   return `${words}, then ${special.length} of the others with accents or line breaks`;
 }

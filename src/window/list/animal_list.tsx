@@ -20,6 +20,7 @@ import {
   wanted,
 } from "../data/animals.ts";
 import { connectionProblem } from "../parts/connection.ts";
+import { grouped } from "../parts/count_words.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { FIELDS_BESIDE_NAME } from "../data/fields.ts";
 import { afterDraw, focusHome, restoreFocus } from "../parts/focus.ts";
@@ -214,7 +215,7 @@ function SelectAll(): JSX.Element {
     <label>
       <input
         type="checkbox"
-        aria-label={`Select all ${selectableCount.value.toLocaleString("en")} loaded animals`}
+        aria-label={`Select all ${grouped(selectableCount.value)} loaded animals`}
         checked={isAll}
         indeterminate={selectedIds.value.size > 0 && !isAll}
         onClick={isAll ? clearSelection : selectAll}

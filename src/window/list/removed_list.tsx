@@ -19,8 +19,8 @@ import {
 } from "../data/removed.ts";
 import { changing } from "../data/write_animal.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
-import { animals } from "../parts/count_words.ts";
 import { connectionProblem } from "../parts/connection.ts";
+import { animals, grouped } from "../parts/count_words.ts";
 import { restoreFocus } from "../parts/focus.ts";
 import { attempt } from "../parts/messages.tsx";
 import { spokenName } from "../parts/name.tsx";
@@ -94,7 +94,7 @@ function Removed({ onMore }: { onMore: () => void }): JSX.Element {
             disabled={selected.length === 0}
             onClick={restoreSelected}
           >
-            Restore {selected.length > 0 && selected.length.toLocaleString("en")} selected
+            Restore {selected.length > 0 && grouped(selected.length)} selected
           </button>
         </div>
       )}

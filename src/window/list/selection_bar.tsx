@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { hasMore, loadedCount } from "../data/animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "../animal/change_animals.tsx";
 import { countOfList } from "../data/counts.ts";
+import { grouped } from "../parts/count_words.ts";
 import { exportSelected } from "./export_animals.ts";
 import { STATUS_CHOICES, statusOf } from "../data/fields.ts";
 import { restoreFocus } from "../parts/focus.ts";
@@ -40,9 +41,7 @@ function SelectedActions(): JSX.Element {
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
         <b>
-          {isWaiting
-            ? `Selecting all ${total()} …`
-            : `${selectedIds.value.size.toLocaleString("en")} selected`}
+          {isWaiting ? `Selecting all ${total()} …` : `${grouped(selectedIds.value.size)} selected`}
         </b>
       </p>
       {isWaiting && <Loaded />}
@@ -99,7 +98,8 @@ function SelectedActions(): JSX.Element {
 }
 
 function total(): string {
-  return countOfList.value?.toLocaleString("en") ?? "of them";
+  const { value } = countOfList;
+  return value === undefined ? "of them" : grouped(value);
 }
 
 /** How far the list is loaded, if anybody knows how long it is. */
@@ -114,7 +114,7 @@ function Progress(): JSX.Element {
   return (
     <div class="selection" role="group" aria-label={`${words} animals`}>
       <p role="status">
-        <b>{words} {done.toLocaleString("en")} of {total.toLocaleString("en")}</b>
+        <b>{words} {grouped(done)} of {grouped(total)}</b>
       </p>
       <progress aria-label={words} max={total} value={done}></progress>
       <button type="button" onClick={stop}>Stop</button>

@@ -6,7 +6,7 @@ import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, isLoading, isStale, rowIds, wanted } from "../data/animals.ts";
 import { CategoryPicker } from "../categories/category_picker.tsx";
 import { connectionProblem } from "../parts/connection.ts";
-import { animals } from "../parts/count_words.ts";
+import { animals, grouped } from "../parts/count_words.ts";
 import { countOfList, counts } from "../data/counts.ts";
 import { isStoreEmpty } from "./empty_list.tsx";
 import { exportAnimals, isExporting } from "./export_animals.ts";
@@ -122,6 +122,7 @@ function TabButton({ tab, label, isSelected, onPress }: TabButtonProps): JSX.Ele
   const button = useRef<HTMLButtonElement>(null);
   useHome(button, isSelected);
   const isCounted = counts.value[""] !== undefined;
+  const count = counts.value[tab];
   // The line of the tabs gets longer when they get their numbers.
   useLayoutEffect(() => {
     if (isSelected) showInLine(button.current!);
@@ -137,7 +138,7 @@ function TabButton({ tab, label, isSelected, onPress }: TabButtonProps): JSX.Ele
       tabIndex={isSelected ? 0 : -1}
       onClick={onPress}
     >
-      {label} <b>{counts.value[tab]?.toLocaleString("en")}</b>
+      {label} <b>{count !== undefined && grouped(count)}</b>
     </button>
   );
 }

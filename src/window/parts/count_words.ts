@@ -1,7 +1,16 @@
-/** Numbers with their nouns. */
+/** Numbers in sentences, with their nouns. */
+
+/** A number as people read it, with a comma before every three digits. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en");
+}
+
+export function changesWait(count: number): string {
+  return count === 1 ? "1 change waits" : `${grouped(count)} changes wait`;
+}
 
 export function animals(count: number): string {
-  return count === 1 ? "1 animal" : `${count.toLocaleString("en")} animals`;
+  return count === 1 ? "1 animal" : `${grouped(count)} animals`;
 }
 
 export function animalsAre(count: number): string {
