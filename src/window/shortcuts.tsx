@@ -3,6 +3,7 @@
 import { openAddDialog } from "./animal/animal_dialog.tsx";
 import { Dialog, openDialog } from "./parts/dialog.tsx";
 import { latinKey } from "./parts/keys.ts";
+import { editFocused, removeSelectedOrFocused } from "./list/row_keys.ts";
 import { focusSearch } from "./list/toolbar.tsx";
 import { usePageKeys } from "./parts/page_keys.ts";
 import { mayWrite } from "./data/key_info.ts";
@@ -17,6 +18,12 @@ interface Shortcut {
 const SHORTCUTS: readonly Shortcut[] = [
   { keys: "/", what: "Search by name, note or id", run: focusSearch },
   { keys: "n", what: "Add an animal", run: () => mayWrite.value && openAddDialog() },
+  { keys: "e", what: "Edit the animal of the row", run: editFocused },
+  {
+    keys: "Delete",
+    what: "Remove the animal of the row, or the selected ones",
+    run: removeSelectedOrFocused,
+  },
   { keys: "?", what: "Show these keys", run: openHelp },
   { keys: "↑ ↓", what: "Go from animal to animal" },
   { keys: "← →", what: "Go to the buttons of an animal" },
@@ -34,13 +41,18 @@ const SHORTCUTS: readonly Shortcut[] = [
 
 export function useShortcuts(): void {
   usePageKeys((event) => {
-    const isCombined = event.ctrlKey || event.metaKey || event.altKey;
-    if (isCombined || isChoice(event)) return;
-    const shortcut = SHORTCUTS.find(({ keys }) => keys === latinKey(event));
+    // A key that is held would remove one animal after the other.
+    if (isCombined(event) || event.repeat || isChoice(event)) return;
+    const shortcut = SHORTCUTS.find(({ keys }) => keys.toLowerCase() === latinKey(event));
     if (shortcut?.run === undefined) return;
     event.preventDefault();
     shortcut.run();
   });
+}
+
+/** A sign may need Shift. */
+function isCombined({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey || shiftKey && /^\p{L}/u.test(key);
 }
 
 /** In a list of choices, a letter chooses. */

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectFocus, press, row, toast } from "../support/window_controls.ts";
+import { button, expectFocus, linkOf, press, row, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "the keys /, n and ? work outside of fields and dialogs",
@@ -25,7 +25,22 @@ testInBrowser(
     await page.keyboard.press("?");
     await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     const keys: string[] = await dialog.locator("kbd").allTextContents();
-    const used = ["/", "n", "?", "↑", "↓", "←", "→", "PgUp", "PgDn", "Home", "End", "Space"];
+    const used = [
+      "/",
+      "n",
+      "e",
+      "Delete",
+      "?",
+      "↑",
+      "↓",
+      "←",
+      "→",
+      "PgUp",
+      "PgDn",
+      "Home",
+      "End",
+      "Space",
+    ];
     assertEquals(keys.flatMap((text) => text.split(" ")), [
       ...used,
       "Shift+↑",
@@ -78,6 +93,12 @@ testInBrowser(
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
     }
+    // E of a Russian keyboard.
+    await linkOf(page, "Rex").focus();
+    await pressed({ key: "у", code: "KeyE" });
+    await dialog.getByRole("heading", { name: "Edit Rex" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
     const undos = [["я", "KeyZ"], ["ζ", "KeyZ"], ["ז", "KeyZ"], ["Z", "KeyZ"], ["z", "KeyY"]];
     for (const [key, code] of undos) {
       await press(page, "Remove Rex");
@@ -85,5 +106,61 @@ testInBrowser(
       await pressed({ key, code, ctrlKey: true });
       await row(page, "Rex").waitFor();
     }
+  },
+);
+
+testInBrowser(
+  "e edits the animal in whose row the focus is, and Delete removes it, or asks about the selected ones",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia", "Zoe", "Max"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const search = page.getByRole("searchbox");
+    await row(page, "Rex").waitFor();
+    // Nothing has the focus, a text has it, or the key is another one.
+    for (const key of ["e", "Delete"]) await page.keyboard.press(key);
+    await search.focus();
+    for (const key of ["e", "Delete"]) await page.keyboard.press(key);
+    await expectSoon(() => search.inputValue(), "e");
+    await search.fill("");
+    await row(page, "Max").waitFor();
+    await linkOf(page, "Mia").focus();
+    for (const key of ["Shift+E", "Shift+Delete", "Alt+e", "Control+Delete"]) {
+      await page.keyboard.press(key);
+    }
+    await page.keyboard.press("e");
+    await dialog.getByRole("heading", { name: "Edit Mia" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await expectFocus(linkOf(page, "Mia"));
+    await page.keyboard.press("Delete");
+    await toast(page, "Mia was removed").waitFor();
+    await expectFocus(linkOf(page, "Rex"));
+    await expectSoon(() => service.listIds(), [4, 3, 1]);
+    await page.keyboard.press("Control+z");
+    await row(page, "Mia").waitFor();
+    // A key that is held removes one animal.
+    await linkOf(page, "Max").focus();
+    await page.keyboard.down("Delete");
+    await toast(page, "Max was removed").waitFor();
+    await expectFocus(linkOf(page, "Zoe"));
+    for (let count = 0; count < 3; count++) await page.keyboard.down("Delete");
+    await page.keyboard.up("Delete");
+    // The selected ones, wherever the focus is.
+    for (const name of ["Zoe", "Mia"]) await page.getByLabel(`Select ${name}`).check();
+    await linkOf(page, "Rex").focus();
+    await page.keyboard.press("Delete");
+    await dialog.getByRole("heading", { name: "Remove 2 animals?" }).waitFor();
+    await press(dialog, "Remove");
+    await toast(page, "2 animals were removed").waitFor();
+    await expectSoon(() => service.listIds(), [1]);
+    const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+    const reader = await open(`/window#key=${token}`);
+    await reader.getByText("Read only", { exact: true }).waitFor();
+    await linkOf(reader, "Rex").focus();
+    for (const key of ["e", "Delete", "?"]) await reader.keyboard.press(key);
+    await reader.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+    await expectSoon(() => reader.getByRole("dialog").count(), 1);
+    assertEquals(await service.listIds(), [1]);
   },
 );

@@ -1,0 +1,30 @@
+/** What the keys do to the animal in whose row the focus is, and to the selected ones. */
+
+import type { Pet } from "../../../events/pet.ts";
+import { openEditDialog } from "../animal/animal_dialog.tsx";
+import { removeOrAsk } from "../animal/change_animal.tsx";
+import { askToRemoveAll, progress } from "../animal/change_animals.tsx";
+import { petOf } from "../data/animals.ts";
+import { mayWrite } from "../data/key_info.ts";
+import { isLoadingWhole, selectedIds, selectedPets } from "../data/selection.ts";
+import { isListShown } from "../navigation/navigation.ts";
+
+export function editFocused(): void {
+  const pet = focusedPet();
+  if (mayWrite.value && pet !== undefined) openEditDialog(pet);
+}
+
+/** Removes the selected animals, after the question of their button, or else the animal in the row. */
+export function removeSelectedOrFocused(): void {
+  const pet = focusedPet();
+  const hasSelection = isListShown.value && selectedIds.value.size > 0;
+  if (!mayWrite.value) return;
+  if (!hasSelection && pet !== undefined) removeOrAsk(pet);
+  const isBusy = isLoadingWhole.value || progress.value !== undefined;
+  if (hasSelection && !isBusy) askToRemoveAll(selectedPets());
+}
+
+function focusedPet(): Pet | undefined {
+  const row = document.activeElement?.closest<HTMLElement>("[data-id]");
+  return row ? petOf(Number(row.dataset.id)) : undefined;
+}
