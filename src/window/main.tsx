@@ -14,6 +14,7 @@ import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
 import { attempt, showProblem } from "./parts/messages.tsx";
+import { stopUndoElsewhere } from "./parts/keys.ts";
 import { isRemovedShown, PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { keepTexts } from "./parts/translated_text.ts";
 import { forgetRemoved, removedQuery } from "./data/removed.ts";
@@ -24,6 +25,7 @@ history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
 addEventListener("popstate", () => attempt("list", showAddress));
 effect(() => {
+addEventListener("keydown", stopUndoElsewhere);
   const name = shownPage.value === undefined ? shownName.value : PAGES[shownPage.value];
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 });

@@ -13,6 +13,7 @@ import {
   press,
   row,
   statusText,
+  tab,
   toast,
 } from "../support/window_controls.ts";
 
@@ -248,5 +249,74 @@ testInBrowser(
     resolve();
     await press(page, "Undo");
     await toast(page, "Undone: 2 animals are back").waitFor();
+  },
+);
+
+testInBrowser(
+  "outside of a text, no key undoes or repeats what was typed before",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const search = page.getByRole("searchbox");
+    await row(page, "Rex").waitFor();
+    await search.pressSequentially("rex");
+    const keys = ["Control+z", "Control+Shift+z", "Control+y"];
+    const pressAll = async () => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await linkOf(page, "Rex").focus();
+    await pressAll();
+    await toast(page, "Nothing to undo").waitFor();
+    assertEquals(await search.inputValue(), "rex");
+    await page.evaluate("document.activeElement.blur()");
+    await pressAll();
+    assertEquals(await search.inputValue(), "rex");
+    // Nor while a menu or a dialog is open.
+    await press(page, /^Access key/);
+    await pressAll();
+    await press(page, "Keyboard shortcuts");
+    await pressAll();
+    await press(page.getByRole("dialog"), "Close");
+    assertEquals(await search.inputValue(), "rex");
+    // In the text, it is the browser's.
+    await search.focus();
+    await page.keyboard.press("Control+z");
+    await expectSoon(() => search.inputValue(), "");
+  },
+);
+
+testInBrowser(
+  "the message about a removal goes when the animals are back, whoever has restored them",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const message = toast(page, "Rex was removed");
+    const remove = async () => {
+      await press(page, "Remove Rex");
+      // Focused, the message stays.
+      await button(message, "Undo").focus();
+    };
+    await remove();
+    await service.restore(1);
+    await row(page, "Rex").waitFor();
+    await message.waitFor({ state: "hidden" });
+    await remove();
+    await tab(page, "Removed 1").click();
+    await press(page, "Restore Rex");
+    await toast(page, "Rex was restored").waitFor();
+    assertEquals(await message.count(), 0);
+    await tab(page, "All 2").click();
+    for (const name of ["Rex", "Mia"]) await page.getByLabel(`Select ${name}`).check();
+    await press(page, "Remove");
+    await press(page.getByRole("dialog"), "Remove");
+    const ofSeveral = toast(page, "2 animals were removed");
+    await button(ofSeveral, "Undo").focus();
+    await service.restore(1);
+    await row(page, "Rex").waitFor();
+    assertEquals(await ofSeveral.count(), 1);
+    await service.restore(2);
+    await ofSeveral.waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+z");
+    await toast(page, "Nothing to undo").waitFor();
   },
 );

@@ -183,7 +183,8 @@ export function undoing(done: readonly Written[]): Undo {
   return {
     carryOut: () => undo(done),
     isPossible: () =>
-      done.some(({ before, after }) => after === undefined || !isRemoved(before.id)),
+      done.some(({ before, after }) => isRemoved(before.id) === (after === undefined)),
+    isOver: () => done.every(({ before, after }) => after === undefined && !isRemoved(before.id)),
   };
 }
 

@@ -3,9 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { afterDraw } from "./focus.ts";
-import { belongsToInputMethod } from "./keys.ts";
-
-const TEXT_INPUTS = "input:not([type=checkbox], [type=radio], [type=file])";
+import { belongsToInputMethod, TEXT_INPUTS } from "./keys.ts";
 
 interface FormProps {
   method?: "dialog";

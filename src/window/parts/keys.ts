@@ -17,7 +17,15 @@ export function belongsToInputMethod(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === TAKEN;
 }
 
+export const TEXT_INPUTS = "input:not([type=checkbox], [type=radio], [type=file])";
+
 /** Whether keys type into the element, or move a cursor in it. */
 export function isText(target: Element): boolean {
-  return target.matches("textarea, input:not([type=checkbox])");
+  return target.matches(`textarea, ${TEXT_INPUTS}`);
+}
+
+/** Outside of a text, the browser would undo or repeat what was typed in another one. */
+export function stopUndoElsewhere(event: KeyboardEvent): void {
+  const isKey = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(latinKey(event));
+  if (isKey && !isText(event.target as Element)) event.preventDefault();
 }

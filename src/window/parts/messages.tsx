@@ -20,6 +20,8 @@ export interface Undo {
   carryOut: () => void;
   /** Whether there still is something that can be undone. A signal may say so. */
   isPossible: () => boolean;
+  /** Whether all of it was taken back in another way, so that the message is no longer true. A signal may say so. */
+  isOver: () => boolean;
 }
 
 interface Toast {
@@ -139,12 +141,11 @@ function Problem({ about, content }: { about: string; content: ComponentChildren
 
 /** The last message and, if that cannot be undone, the last one that can. */
 function Toasts(): JSX.Element {
-  const shown = new Set([toasts.value.at(-1), lastToUndo()].filter((it) => it !== undefined));
+  const last = toasts.value.findLast(({ undo }) => !undo?.isOver());
+  const shown = new Set([last, lastToUndo()].filter((it) => it !== undefined));
   // Nobody can reach the button with the Tab key in time.
   usePageKeys((event) => {
-    if (!isUndoKey(event)) return;
-    event.preventDefault();
-    undoLast();
+    if (isUndoKey(event)) undoLast();
   });
   return (
     <div ref={drawnToasts} class="toasts" role="status">
