@@ -9,6 +9,7 @@ import { App } from "./app.tsx";
 import { forgetUsedCategories } from "./data/categories.ts";
 import { categoryCountsQuery, forgetCategoryCounts } from "./data/category_counts.ts";
 import { categoriesQuery } from "./data/categories_query.ts";
+import { followChanges } from "./data/changers.ts";
 import { countsQuery, searchCountsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
@@ -33,6 +34,7 @@ onEvents((events) => {
   const has = (idOf: typeof petIdOf | typeof categoryIdOf) =>
     events.some((event) => idOf(event) !== undefined);
   followActivity(events);
+  followChanges(events);
   followAnimals(events).catch(showProblem);
   if (has(petIdOf)) {
     countsQuery.refresh().catch(showProblem);

@@ -1,6 +1,7 @@
 /** The page shows at once that a write found another state, even if the stream is late or silent. */
 
 import { assertEquals } from "@std/assert";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { FetchHandler } from "../support/fetch_from.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
@@ -203,5 +204,47 @@ testInBrowser(
     network.fetch = service.fetch;
     await toast(page, "Rex was sold").waitFor();
     await page.getByRole("status").filter({ hasText: "waits" }).waitFor({ state: "hidden" });
+  },
+);
+
+testInBrowser(
+  "a conflict names the key of who has changed or removed the animal, as soon as the page knows it",
+  async ({ service, network, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const { token } = await issueApiKey(service, { label: "Anna" });
+    const anna = { authorization: `Bearer ${token}` };
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    // A form that is open.
+    await press(page, "Edit Rex");
+    await dialog.getByLabel("Name").fill("My Rex");
+    await service.change(1, { status: "pending" }, anna);
+    await dialog.getByText("Anna changed this animal. It is now Rex").waitFor();
+    await press(dialog, "Save");
+    await press(dialog, "Change anyway");
+    await row(page, "My Rex").waitFor();
+    // An event that comes after the response.
+    let rival: (() => Promise<Response>) | undefined;
+    network.fetch = async (request) => {
+      const before = rival;
+      rival = undefined;
+      await before?.();
+      return await service.fetch(request);
+    };
+    rival = () => service.change(2, { status: "sold" }, anna);
+    await pickStatus(page, "Mia", "Pending");
+    await dialog.getByRole("heading", { name: "Anna changed this animal" }).waitFor();
+    await press(dialog, "Keep theirs");
+    // Of several animals.
+    rival = () => service.change(2, { status: "available" }, anna);
+    for (const name of ["My Rex", "Mia"]) await page.getByLabel(`Select ${name}`).check();
+    await press(page, "Remove");
+    await press(dialog, "Remove");
+    await dialog.getByText("Anna changed it meanwhile").waitFor();
+    await press(dialog, "Close");
+    // The reader's own key, which a colleague may have, is somebody else.
+    rival = () => service.change(2, { status: "sold" });
+    await pickStatus(page, "Mia", "Pending");
+    await dialog.getByRole("heading", { name: "Somebody else changed this animal" }).waitFor();
   },
 );

@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { isRemoved, petOf } from "../data/animals.ts";
+import { Changer } from "./by.tsx";
 import { newIdempotencyKey, ResponseError } from "../data/api.ts";
 import { changeAnimal, ItIsNow, restoreWith } from "./change_animal.tsx";
 import { faultOfCategoryName, idAboveKnown, isNewCategoryName } from "../data/categories.ts";
@@ -240,7 +241,7 @@ function wordsOfSituation(
     yes: isAsked ? "Change anyway" : "Save",
     fault: (
       <>
-        Somebody else changed this animal. <ItIsNow pet={theirs} />
+        <Changer id={shown.id} /> changed this animal. <ItIsNow pet={theirs} />
       </>
     ),
   };

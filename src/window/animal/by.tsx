@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { changerOfPet } from "../data/changers.ts";
 import type { StoreEvent } from "../data/events.ts";
 import { keyInfo } from "../data/key_info.ts";
 import { Name } from "../parts/name.tsx";
@@ -17,6 +18,12 @@ export function By({ event: { actor, actorlabel } }: { event: StoreEvent }): JSX
   if (actorlabel !== undefined) {
     return (
       <>
+
+/** The person who made an animal as the page knows it, at the beginning of a sentence. */
+export function Changer({ id }: { id: number }): JSX.Element {
+  const label = changerOfPet(id);
+  return label === undefined ? <>Somebody else</> : <Name of={label} />;
+}
         , by <Name of={actorlabel} />
       </>
     );

@@ -2,6 +2,8 @@
 
 import type { Pet } from "../../../events/pet.ts";
 import { undoing } from "./change_animals.tsx";
+import { Changer } from "./by.tsx";
+import { changerOfPet } from "../data/changers.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
@@ -64,7 +66,11 @@ export async function restoreWith(removed: Pet, patch: Patch): Promise<Written> 
 
 function askInConflict(theirs: Pet, yes: string): Promise<boolean> {
   return ask({
-    title: "Somebody else changed this animal",
+    title: (
+      <>
+        <Changer id={theirs.id} /> changed this animal
+      </>
+    ),
     text: <ItIsNow pet={theirs} />,
     no: "Keep theirs",
     yes,
@@ -91,7 +97,9 @@ async function carryOutOrSay(write: Write): Promise<Pet | undefined> {
   try {
     const { kind, after } = await carryOut(write);
     if (kind === "done") return undefined;
-    if (after === undefined) throw new Error("It was removed by somebody else");
+    if (after === undefined) {
+      throw new Error(`It was removed by ${changerOfPet(id) ?? "somebody else"}`);
+    }
     return after;
   } catch (error) {
     showProblem(error, aboutAnimal(id), <Name of={name} />);

@@ -3,6 +3,7 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
+import { Changer } from "./by.tsx";
 import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { isOfNone, isOvertaken } from "../data/api.ts";
@@ -39,8 +40,6 @@ const MOST_WITHOUT_QUESTION = 200;
 /** A run may fail for all of many animals. */
 const FAILURES_SHOWN = 100;
 
-const CHANGED = "Somebody else changed it meanwhile";
-const REMOVED = "Somebody else removed it meanwhile";
 const BUSY = "It was just being saved";
 
 /** The writes to several animals, from the first request to the last response. */
@@ -71,7 +70,7 @@ export function stop(): void {
 
 interface Failure {
   pet: Pet;
-  why: string;
+  why: ComponentChildren;
 }
 
 /** The outcomes of several writes. */
@@ -292,10 +291,14 @@ function endedBy(answer: Answer<Write>): Ended {
   return { write, written: { kind: "conflict", before: write.shown, after: undefined } };
 }
 
-function whyNot({ operation }: Write, error: Error): string {
+function whyNot({ operation, shown }: Write, error: Error): ComponentChildren {
   if (operation.action === "restore") return whyNotRestored(error).message;
   if (!isOvertaken(error)) return error.message;
-  return isOfNone(error) ? REMOVED : CHANGED;
+  return (
+    <>
+      <Changer id={shown.id} /> {isOfNone(error) ? "removed" : "changed"} it meanwhile
+    </>
+  );
 }
 
 interface Report {

@@ -11,6 +11,7 @@ import {
 } from "./api.ts";
 import { type Category, idAboveKnown, type NamedCategory, nameOfCategory } from "./categories.ts";
 import { categoriesQuery } from "./categories_query.ts";
+import { changerOfName } from "./changers.ts";
 import { holdPageWhile } from "./unsaved.ts";
 
 /** The condition of a category that has no name. */
@@ -109,7 +110,8 @@ async function readName(id: bigint): Promise<{ name?: string; etag?: string }> {
 }
 
 function otherNameWords({ id, name: before }: Category, name: string | undefined): string {
-  if (name === undefined) return "Somebody else has removed this name";
+  const who = changerOfName(id, name) ?? "Somebody else";
+  if (name === undefined) return `${who} has removed this name`;
   if (before === undefined) return `Category ${id} has the name ${name} already`;
-  return `Somebody else has renamed it ${name}`;
+  return `${who} has renamed it ${name}`;
 }
