@@ -126,5 +126,10 @@ testInBrowser(
     const page = await open(`/window?page=removed#key=${token}`);
     await item(page, "Rex").waitFor();
     assertEquals(await page.getByRole("button", { name: /Restore/ }).count(), 0);
+    // It gets no labels of keys, and their ids say nothing to people.
+    await item(page, "Rex").getByRole("link").click();
+    await page.locator(".history li").first().waitFor();
+    await page.getByText("Last change").waitFor();
+    assertEquals(await page.getByText(/, by/).count(), 0);
   },
 );
