@@ -243,7 +243,9 @@ testInBrowser(
     await button(page, "Rename Puppies").waitFor();
     for (const answer of ["Keep", "Remove name"]) {
       await press(page, "Remove Birds");
-      await dialog.getByText("Its animals stay in category 12, which has no name then.").waitFor();
+      await dialog.getByText(
+        "Its animals stay. The page shows their category as “Category 12” then.",
+      ).waitFor();
       await press(dialog, answer);
     }
     await expectSoon(cells, ["Cats", "Puppies", "Without a name", "Category 12"]);
@@ -359,6 +361,7 @@ testInBrowser(
     await dialog.getByRole("combobox", { name: "Category" }).fill("Dogs");
     await keys("Enter", "Enter");
     await expectSoon(() => countsOf(page), ["Dogs 241", "Hounds 0"]);
+    await expectFocus(button(page, "Actions for Hounds"));
     // An empty category has nothing to move.
     await press(page, "Actions for Hounds");
     assertEquals(await button(page, "Move animals of Hounds").count(), 0);
@@ -530,5 +533,104 @@ testInBrowser(
     await press(dialog, "Save");
     await toast(page, "Category 12 is Fish now").waitFor();
     assertEquals(missing, []);
+  },
+);
+
+testInBrowser(
+  "after the animals of a category have moved or its name is removed, the focus is on the heading",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(8n, "Hounds");
+    await service.add({ name: "Rex", categoryId: 8 });
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const heading = page.getByRole("heading", { name: "Categories", exact: true });
+    await press(page, "Move animals of Hounds");
+    await page.keyboard.type("dog");
+    for (const key of ["Enter", "Enter"]) await page.keyboard.press(key);
+    await expectSoon(() => countsOf(page), ["Dogs 1", "Hounds 0"]);
+    await expectFocus(heading);
+    await press(page, "Remove Hounds");
+    await press(page.getByRole("dialog"), "Remove name");
+    await expectSoon(() => countsOf(page), ["Dogs 1"]);
+    await expectFocus(heading);
+  },
+);
+
+testInBrowser(
+  "after typing, the first Arrow down is on the first category that matches, and not on a new one",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(8n, "Dormice");
+    const page = await open(`/window#key=${service.token}`);
+    const field = page.getByRole("dialog").getByRole("combobox", { name: "Category" });
+    await press(page, "Add an animal");
+    const choose = async (typed: string, ...keys: string[]) => {
+      await field.fill("");
+      await field.pressSequentially(typed);
+      await option(page, `Add a category “${typed}”`).waitFor();
+      for (const key of keys) await page.keyboard.press(key);
+      return await field.inputValue();
+    };
+    assertEquals(await choose("Dog", "ArrowDown", "Enter"), "Dogs");
+    assertEquals(await choose("Do", "ArrowDown", "Enter"), "Dogs");
+    assertEquals(await choose("Do", "ArrowDown", "ArrowDown", "Enter"), "Dormice");
+    assertEquals(await choose("Dog", "ArrowDown", "ArrowDown", "Enter"), "Dog");
+    assertEquals(await choose("Fish", "ArrowDown", "Enter"), "Fish");
+    assertEquals(await service.listCategories(), [
+      { id: 7n, name: "Dogs" },
+      { id: 8n, name: "Dormice" },
+    ]);
+  },
+);
+
+testInBrowser(
+  "a category that should get the name of another one offers to move its animals there",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(8n, "Hounds");
+    await service.nameCategory(9n, "Birds");
+    await service.add({ name: "Rex", categoryId: 8 });
+    await service.add({ name: "Mia", categoryId: 12 });
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await expectSoon(() => countsOf(page), ["Birds 0", "Dogs 0", "Hounds 1", "Category 12 1"]);
+    const stages = [
+      { action: "Rename Hounds", after: ["Birds 0", "Dogs 1", "Hounds 0", "Category 12 1"] },
+      { action: "Name it: Category 12", after: ["Birds 0", "Dogs 2", "Hounds 0"] },
+    ];
+    for (const { action, after } of stages) {
+      await press(page, action);
+      await dialog.getByLabel("Name").fill("dogs");
+      await page.keyboard.press("Enter");
+      await dialog.getByText("Another category has this name").waitFor();
+      await expectAccessible(page, "a name that another category has");
+      await press(dialog, "Move its animals to Dogs");
+      await dialog.getByText("to Dogs? You can stop it").waitFor();
+      await press(dialog, "Move");
+      await toast(page, "1 animal moved to Dogs").waitFor();
+      await expectSoon(() => countsOf(page), after);
+    }
+    // An empty category has nothing to move.
+    await press(page, "Rename Birds");
+    await dialog.getByLabel("Name").fill("dogs");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("Another category has this name").waitFor();
+    assertEquals(await dialog.getByRole("button", { name: /^Move/ }).count(), 0);
+  },
+);
+
+testInBrowser(
+  "a refusal to rename a category names who has renamed it",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    const { token } = await issueApiKey(service, { label: "Anna" });
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await press(page, "Rename Dogs");
+    await service.nameCategory(7n, "Hounds", { authorization: `Bearer ${token}` });
+    await button(page, "Rename Hounds").waitFor({ state: "attached" });
+    await dialog.getByLabel("Name").fill("Puppies");
+    await press(dialog, "Save");
+    await dialog.getByText("Anna has renamed it Hounds").waitFor();
   },
 );

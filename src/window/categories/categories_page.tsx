@@ -1,6 +1,7 @@
 /** The page of the categories, with a name and without one. With a key that may only read, it lists them. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { removeCategory } from "../data/write_category.ts";
 import {
   type Category,
@@ -13,10 +14,11 @@ import {
 import { openCategoryDialog } from "./category_dialog.tsx";
 import { CategoryName } from "./category_name.tsx";
 import { countOfCategory } from "../data/category_counts.ts";
-import { Icon } from "../parts/icon.tsx";
 import { grouped } from "../parts/count_words.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { ask } from "../parts/dialog.tsx";
+import { restoreFocus } from "../parts/focus.ts";
 import { NO_FILTER } from "../data/filter.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { attempt, showToast } from "../parts/messages.tsx";
@@ -89,7 +91,7 @@ function CategoryTable({ onMove }: CategoriesPageProps): JSX.Element {
             twins={twinsOf(category)}
             onMove={onMove}
           >
-            <NamedActions category={category} />
+            <NamedActions category={category} onMove={onMove} />
           </CategoryRow>
         ))}
       </tbody>
@@ -105,7 +107,7 @@ function CategoryTable({ onMove }: CategoriesPageProps): JSX.Element {
                 class="quiet"
                 aria-label={`Name it: ${labelOf(category)}`}
                 onClick={() =>
-                  openCategoryDialog(category)}
+                  openCategoryDialog({ category, onMove })}
               >
                 Name it
               </button>
@@ -130,6 +132,8 @@ function CategoryRow({ category, twins = [], onMove, children }: CategoryRowProp
   const count = countOfCategory(id);
   const mayMove = mayWrite.value && count !== 0;
   const actions = `Actions for ${labelOf(category)}`;
+  // A button that moved its animals, or removed its name, is gone then.
+  useEffect(() => restoreFocus, [mayMove]);
   return (
     <tr>
       <td>
@@ -198,7 +202,11 @@ function AnimalsLink({ id }: { id: bigint }): JSX.Element {
   );
 }
 
-function NamedActions({ category }: { category: NamedCategory }): JSX.Element {
+interface NamedActionsProps extends CategoriesPageProps {
+  category: NamedCategory;
+}
+
+function NamedActions({ category, onMove }: NamedActionsProps): JSX.Element {
   const { name } = category;
   return (
     <>
@@ -206,7 +214,7 @@ function NamedActions({ category }: { category: NamedCategory }): JSX.Element {
         type="button"
         class="quiet"
         aria-label={`Rename ${name}`}
-        onClick={() => openCategoryDialog(category)}
+        onClick={() => openCategoryDialog({ category, onMove })}
       >
         Rename
       </button>
@@ -232,7 +240,7 @@ async function askToRemove(category: NamedCategory): Promise<void> {
     ),
     text: countOfCategory(id) === 0
       ? "It has no animals."
-      : `Its animals stay in category ${id}, which has no name then.`,
+      : `Its animals stay. The page shows their category as “Category ${id}” then.`,
     no: "Keep",
     yes: "Remove name",
   });

@@ -4,7 +4,9 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { addUnusedCategory, nameCategory, renameCategory } from "../data/write_category.ts";
-import { type Category, faultOfCategoryName } from "../data/categories.ts";
+import { categoriesWithName, type Category, faultOfCategoryName } from "../data/categories.ts";
+import { countOfCategory } from "../data/category_counts.ts";
+import { DistinctCategory } from "./category_name.tsx";
 import { Dialog, mayDiscard, openDialog } from "../parts/dialog.tsx";
 import { FormField } from "../parts/form_field.tsx";
 import { attempt, showToast } from "../parts/messages.tsx";
@@ -12,17 +14,25 @@ import { Name } from "../parts/name.tsx";
 import { TextInput } from "../parts/text_input.tsx";
 import { useUnsaved } from "../data/unsaved.ts";
 
-/** Opens the form for a name of `category`, or for a new category. */
-export function openCategoryDialog(category?: Category): void {
-  openDialog((close) => <CategoryDialog category={category} close={close} />);
+/** A category that gets a name. */
+interface Renaming {
+  category: Category;
+  /** Lets the reader move all animals of the category to `target`, which has the name already. */
+  onMove: (category: Category, target: bigint) => void;
+}
+
+/** Opens the form for a name of a category, or for a new category. */
+export function openCategoryDialog(renaming?: Renaming): void {
+  openDialog((close) => <CategoryDialog renaming={renaming} close={close} />);
 }
 
 interface CategoryDialogProps {
-  category: Category | undefined;
+  renaming: Renaming | undefined;
   close: () => void;
 }
 
-function CategoryDialog({ category, close }: CategoryDialogProps): JSX.Element {
+function CategoryDialog({ renaming, close }: CategoryDialogProps): JSX.Element {
+  const category = renaming?.category;
   const before = category?.name ?? "";
   const [name, setName] = useState(before);
   const [problem, setProblem] = useState<string | undefined>(undefined);
@@ -32,6 +42,21 @@ function CategoryDialog({ category, close }: CategoryDialogProps): JSX.Element {
   const isTyped = name !== before;
   const fault = faultOfCategoryName(name, category);
   useUnsaved(isTyped || isSaving);
+  const target = categoriesWithName(name).find((id) => id !== category?.id);
+  const mayMove = category !== undefined && countOfCategory(category.id) !== 0;
+  const moveInstead = renaming !== undefined && target !== undefined && mayMove
+    ? {
+      label: (
+        <>
+          Move its animals to <DistinctCategory id={target} />
+        </>
+      ),
+      onPress: () => {
+        close();
+        renaming.onMove(renaming.category, target);
+      },
+    }
+    : undefined;
 
   const save = async () => {
     setIsTried(true);
@@ -77,7 +102,12 @@ function CategoryDialog({ category, close }: CategoryDialogProps): JSX.Element {
       onYes={save}
       onClose={cancel}
     >
-      <FormField label="Name" fault={isTried ? fault : undefined} isLocked={isSaving}>
+      <FormField
+        label="Name"
+        fault={isTried ? fault : undefined}
+        remedy={moveInstead}
+        isLocked={isSaving}
+      >
         {(attributes) => (
           <TextInput
             {...attributes}

@@ -36,6 +36,8 @@ interface CategoryPickerProps extends ControlProps {
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const { text, onText, onNew, any, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
+  /** Whether no arrow key was pressed since the last letter. */
+  const [isJustTyped, setIsJustTyped] = useState(false);
   // A name that was left without a choice is still searched for.
   const searched = isTyping || !INTEGER.test(text) ? text : "";
   const found = findCategories(searched);
@@ -62,6 +64,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   };
   const type = (typed: string) => {
     setIsTyping(true);
+    setIsJustTyped(true);
     list.goTo(meantBy(typed));
     onText(typed);
   };
@@ -72,8 +75,14 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     const active: Choice | undefined = choices[list.place];
     // A mistyped name must not become a category.
     const isTabbed = key === "Tab" && isTyping && active !== undefined && active.text !== NEW;
+    const isFirstArrow = key === "ArrowDown" && isTyping && isJustTyped;
+    setIsJustTyped(isJustTyped && !isArrow);
     if (list.isOpen && isTabbed) list.pick();
-    else if (list.isOpen) list.onListKey(event);
+    else if (list.isOpen && isFirstArrow) {
+      event.preventDefault();
+      // The first match may be active already. The next one may be to add a category.
+      list.goTo(choices[0].text);
+    } else if (list.isOpen) list.onListKey(event);
     else if (isArrow) {
       event.preventDefault();
       const current = choices.find((choice) => choice.text === text) ?? choices[0];
