@@ -14,19 +14,20 @@ import { countsQuery, searchCountsQuery } from "./data/counts.ts";
 import { categoryIdOf, petIdOf } from "./data/events.ts";
 import { follow, onEvents, position } from "./data/feed.ts";
 import { loadKeyInfo } from "./data/key_info.ts";
-import { attempt, showProblem } from "./parts/messages.tsx";
 import { stopUndoElsewhere } from "./parts/keys.ts";
+import { attempt, showProblem } from "./parts/messages.tsx";
 import { isRemovedShown, PAGES, showAddress, shownPage } from "./navigation/navigation.ts";
 import { keepTexts } from "./parts/translated_text.ts";
 import { forgetRemoved, removedQuery } from "./data/removed.ts";
 import { addressProblem, apiKey, beginSession } from "./data/session.ts";
+import { hasUnsaved } from "./data/unsaved.ts";
 
 // This page restores the place in the list, because the browser would restore a wrong one.
 history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
+addEventListener("keydown", stopUndoElsewhere);
 addEventListener("popstate", () => attempt("list", showAddress));
 effect(() => {
-addEventListener("keydown", stopUndoElsewhere);
   const name = shownPage.value === undefined ? shownName.value : PAGES[shownPage.value];
   document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 });
@@ -52,7 +53,7 @@ search.subscribe(() => {
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
-beginSession();
+beginSession(() => hasUnsaved.value);
 // Until now, the reader has seen the skeleton of the page.
 document.body.replaceChildren();
 render(<App />, document.body);

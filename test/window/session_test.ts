@@ -6,7 +6,17 @@ import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { OTHER_HOST } from "../support/launch_chromium.ts";
 import { until } from "../support/until.ts";
-import { enterKey, fill, linkOf, press, row, signOut, toast } from "../support/window_controls.ts";
+import {
+  enterKey,
+  expectFocus,
+  fill,
+  linkOf,
+  press,
+  row,
+  signOut,
+  tab,
+  toast,
+} from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
@@ -208,5 +218,57 @@ testInBrowser(
     await expectSoon(() => page.url(), `${address}/window`);
     const response = await page.request.get(`${address}/window`);
     assertMatch(response.headers()["cross-origin-opener-policy"], /^same-origin$/);
+  },
+);
+
+testInBrowser(
+  "after sign-in, the focus is on the list, or on the heading of another page",
+  async ({ service, open }) => {
+    const page = await open("/window");
+    await enterKey(page, service.token);
+    await expectFocus(page.getByRole("heading", { name: "No animals yet" }));
+    await service.add({ name: "Rex", categoryId: 7 });
+    await row(page, "Rex").waitFor();
+    await expectFocus(linkOf(page, "Rex"));
+    const other = await open("/window");
+    await enterKey(other, service.token);
+    await row(other, "Rex").waitFor();
+    await expectFocus(tab(other, "All 1"));
+    for (
+      const [path, name] of [["page=categories", "Categories"], ["page=activity", "Activity"], [
+        "animal=1",
+        "Rex",
+      ]]
+    ) {
+      const elsewhere = await open(`/window?${path}`);
+      await enterKey(elsewhere, service.token);
+      await expectFocus(elsewhere.getByRole("heading", { name, exact: true }));
+    }
+  },
+);
+
+testInBrowser(
+  "typed text outlives that somebody signs out in another tab, until somebody signs in again",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open("/window");
+    await enterKey(page, service.token);
+    await row(page, "Rex").waitFor();
+    const other = await open("/window", { beside: page });
+    await press(other, "Add an animal");
+    await fill(other.getByRole("dialog"), "Mia", "7");
+    await signOut(page);
+    await key(page).waitFor();
+    await other.getByText(/^You signed out in another tab/).waitFor();
+    await expectSoon(() => placesOf(other, service.token), [false, false, false, false]);
+    await enterKey(page, service.token);
+    await key(other).waitFor({ state: "hidden" });
+    await expectSoon(() => other.getByRole("dialog").getByLabel("Name").inputValue(), "Mia");
+    await press(other.getByRole("dialog"), "Add");
+    for (const it of [page, other]) await row(it, "Mia").waitFor();
+    // Without typed text, nothing of the store stays.
+    await signOut(page);
+    await key(other).waitFor();
+    assertEquals(await row(other, "Mia").count(), 0);
   },
 );

@@ -25,6 +25,8 @@ const NOT_LOCAL =
 
 export const UNAUTHORIZED = 401;
 const WRONG_KEY = "This access key is not valid: it is mistyped, not complete, or has ended";
+const SIGNED_OUT =
+  "You signed out in another tab. What is not saved here stays until you sign in, or close this tab";
 const UNUSED = `Nobody has used this page for ${UNUSED_HOURS} hours`;
 
 /** The key of this tab; `undefined` if the page asks for one. */
@@ -56,8 +58,11 @@ function openStorage(): Storage | undefined {
   }
 }
 
-/** Takes the key of the address, which disappears from there, or that of the browser, and follows what other tabs do. */
-export function beginSession(): void {
+/**
+ * Takes the key of the address, which disappears from there, or that of the browser, and follows what other tabs do.
+ * `hasUnsaved` says whether the reader would lose something by a new load of the page.
+ */
+export function beginSession(hasUnsaved: () => boolean): void {
   if (isUnused()) storage?.removeItem(STORED_KEY);
   const linked = takeKeyFromAddress();
   if (linked !== undefined) signIn(linked, { stays: false });
@@ -65,7 +70,7 @@ export function beginSession(): void {
   addEventListener("storage", ({ key, oldValue, newValue }) => {
     if (key !== STORED_KEY) return;
     if (newValue !== null && isAsked()) useStored();
-    if (newValue === null && oldValue === apiKey.value) endWithOthers();
+    if (newValue === null && oldValue === apiKey.value) endWithOthers(hasUnsaved());
   });
   for (const use of USES) addEventListener(use, noteUse, { capture: true, passive: true });
   setInterval(endIfUnused, LOOK_MS);
@@ -87,8 +92,9 @@ function isAsked(): boolean {
 }
 
 /** Another tab has removed the key: because somebody has signed out, or because nobody has used any tab. */
-function endWithOthers(): void {
+function endWithOthers(hasUnsaved: boolean): void {
   if (isUnused()) endIfUnused();
+  else if (hasUnsaved) askAgain(SIGNED_OUT);
   else endSession();
 }
 

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "../animal/animal_dialog.tsx";
 import { hasMore, hasNothing, isLoading, rowIds, wanted } from "../data/animals.ts";
 import { CategoryName } from "../categories/category_name.tsx";
@@ -10,7 +10,7 @@ import { categoriesLike } from "../data/categories.ts";
 import { counts, similarNames } from "../data/counts.ts";
 import { isFiltered, NO_FILTER, searchedId } from "../data/filter.ts";
 import { FilterWords } from "./filter_words.tsx";
-import { useHome } from "../parts/focus.ts";
+import { restoreFocus, useHome } from "../parts/focus.ts";
 import { openImport } from "../import/open_import.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isBlank } from "../parts/blank.ts";
@@ -86,6 +86,11 @@ function Meant({ q }: { q: string }): JSX.Element | null {
 function EmptyStore(): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useHome(heading);
+  // The tabs have gone when it comes, and it goes with the first animal.
+  useEffect(() => {
+    restoreFocus();
+    return restoreFocus;
+  }, []);
   return (
     <div class="empty">
       <img src="docs/icon.svg" alt="" width="56" height="56" />
