@@ -344,6 +344,12 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
   return { onFocusIn };
 }
 
+/** The id of the animal in whose row the focus is. */
+export function focusedId(): number | undefined {
+  const row = document.activeElement?.closest<HTMLElement>("[data-id]");
+  return row ? Number(row.dataset.id) : undefined;
+}
+
 const CONTROLS = "a, button, select, input[type=checkbox]";
 
 /** Ctrl+A selects what is loaded, and Escape nothing. */

@@ -7,6 +7,7 @@ import { askToRemoveAll, progress } from "../animal/change_animals.tsx";
 import { petOf } from "../data/animals.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isLoadingWhole, selectedIds, selectedPets } from "../data/selection.ts";
+import { focusedId } from "./animal_list.tsx";
 import { isListShown } from "../navigation/navigation.ts";
 
 export function editFocused(): void {
@@ -25,6 +26,6 @@ export function removeSelectedOrFocused(): void {
 }
 
 function focusedPet(): Pet | undefined {
-  const row = document.activeElement?.closest<HTMLElement>("[data-id]");
-  return row ? petOf(Number(row.dataset.id)) : undefined;
+  const id = focusedId();
+  return id === undefined ? undefined : petOf(id);
 }
