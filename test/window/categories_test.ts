@@ -547,10 +547,13 @@ testInBrowser(
     await press(page, "Move animals of Hounds");
     await page.keyboard.type("dog");
     for (const key of ["Enter", "Enter"]) await page.keyboard.press(key);
+    // Pointed at, the message stays, whose end would also restore the focus.
+    await toast(page, "1 animal moved to Dogs").hover();
     await expectSoon(() => countsOf(page), ["Dogs 1", "Hounds 0"]);
     await expectFocus(heading);
     await press(page, "Remove Hounds");
     await press(page.getByRole("dialog"), "Remove name");
+    await toast(page, "The name Hounds was removed").hover();
     await expectSoon(() => countsOf(page), ["Dogs 1"]);
     await expectFocus(heading);
   },
