@@ -42,7 +42,7 @@ const SHORTCUTS: readonly Shortcut[] = [
 export function useShortcuts(): void {
   usePageKeys((event) => {
     // A key that is held would remove one animal after the other.
-    if (isCombined(event) || event.repeat || isChoice(event)) return;
+    if (isOther(event) || event.repeat) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys.toLowerCase() === latinKey(event));
     if (shortcut?.run === undefined) return;
     event.preventDefault();
@@ -50,14 +50,10 @@ export function useShortcuts(): void {
   });
 }
 
-/** A sign may need Shift. */
-function isCombined({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent): boolean {
-  return ctrlKey || metaKey || altKey || shiftKey && /^\p{L}/u.test(key);
-}
-
-/** In a list of choices, a letter chooses. */
-function isChoice({ target, key }: KeyboardEvent): boolean {
-  return (target as Element).matches("select") && /^\p{L}$/u.test(key);
+/** A sign may need Shift. In a list of choices, a letter chooses. */
+function isOther({ ctrlKey, metaKey, altKey, shiftKey, key, target }: KeyboardEvent): boolean {
+  const isTaken = shiftKey || (target as Element).matches("select");
+  return ctrlKey || metaKey || altKey || isTaken && /^\p{L}/u.test(key);
 }
 
 export function openHelp(): void {

@@ -240,7 +240,7 @@ async function askToRemove(category: NamedCategory): Promise<void> {
     ),
     text: countOfCategory(id) === 0
       ? "It has no animals."
-      : `Its animals stay. The page shows their category as “Category ${id}” then.`,
+      : `Its animals stay, in “Category ${id}”.`,
     no: "Keep",
     yes: "Remove name",
   });

@@ -25,8 +25,7 @@ const NOT_LOCAL =
 
 export const UNAUTHORIZED = 401;
 const WRONG_KEY = "This access key is not valid: it is mistyped, not complete, or has ended";
-const SIGNED_OUT =
-  "You signed out in another tab. What is not saved here stays until you sign in, or close this tab";
+const SIGNED_OUT = "You signed out in another tab. What is not saved stays here";
 const UNUSED = `Nobody has used this page for ${UNUSED_HOURS} hours`;
 
 /** The key of this tab; `undefined` if the page asks for one. */

@@ -11,7 +11,6 @@ import {
 } from "./api.ts";
 import { type Category, idAboveKnown, type NamedCategory, nameOfCategory } from "./categories.ts";
 import { categoriesQuery } from "./categories_query.ts";
-import { changerOfName } from "./changers.ts";
 import { holdPageWhile } from "./unsaved.ts";
 
 /** The condition of a category that has no name. */
@@ -110,8 +109,7 @@ async function readName(id: bigint): Promise<{ name?: string; etag?: string }> {
 }
 
 function otherNameWords({ id, name: before }: Category, name: string | undefined): string {
-  const who = changerOfName(id, name) ?? "Somebody else";
-  if (name === undefined) return `${who} has removed this name`;
+  if (name === undefined) return "Somebody else has removed this name";
   if (before === undefined) return `Category ${id} has the name ${name} already`;
-  return `${who} has renamed it ${name}`;
+  return `Somebody else has renamed it ${name}`;
 }

@@ -18,11 +18,10 @@ export function editFocused(): void {
 /** Removes the selected animals, after the question of their button, or else the animal in the row. */
 export function removeSelectedOrFocused(): void {
   const pet = focusedPet();
-  const hasSelection = isListShown.value && selectedIds.value.size > 0;
-  if (!mayWrite.value) return;
-  if (!hasSelection && pet !== undefined) removeOrAsk(pet);
   const isBusy = isLoadingWhole.value || progress.value !== undefined;
-  if (hasSelection && !isBusy) askToRemoveAll(selectedPets());
+  if (!mayWrite.value || isBusy) return;
+  if (isListShown.value && selectedIds.value.size > 0) askToRemoveAll(selectedPets());
+  else if (pet !== undefined) removeOrAsk(pet);
 }
 
 function focusedPet(): Pet | undefined {
