@@ -18,10 +18,10 @@ interface Shortcut {
 const SHORTCUTS: readonly Shortcut[] = [
   { keys: "/", what: "Search by name, note or id", run: focusSearch },
   { keys: "n", what: "Add an animal", run: () => mayWrite.value && openAddDialog() },
-  { keys: "e", what: "Edit the animal of the row", run: editFocused },
+  { keys: "e", what: "Edit an animal", run: editFocused },
   {
     keys: "Delete",
-    what: "Remove the animal of the row, or the selected ones",
+    what: "Remove an animal, or the selected ones",
     run: removeSelectedOrFocused,
   },
   { keys: "?", what: "Show these keys", run: openHelp },

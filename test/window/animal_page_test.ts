@@ -1,5 +1,6 @@
 /** The page of an animal: what is done there, its history, and its neighbours in the list. */
 
+import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";

@@ -3,7 +3,6 @@
 import type { Pet } from "../../../events/pet.ts";
 import { undoing } from "./change_animals.tsx";
 import { Changer } from "./by.tsx";
-import { changerOfPet } from "../data/changers.ts";
 import { AnimalLink } from "../navigation/animal_link.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { ChangeSentence } from "./change_sentence.tsx";
@@ -97,9 +96,7 @@ async function carryOutOrSay(write: Write): Promise<Pet | undefined> {
   try {
     const { kind, after } = await carryOut(write);
     if (kind === "done") return undefined;
-    if (after === undefined) {
-      throw new Error(`It was removed by ${changerOfPet(id) ?? "somebody else"}`);
-    }
+    if (after === undefined) throw new Error("It was removed by somebody else");
     return after;
   } catch (error) {
     showProblem(error, aboutAnimal(id), <Name of={name} />);

@@ -3,7 +3,6 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../../events/pet.ts";
-import { Changer } from "./by.tsx";
 import { activeId } from "../data/active_id.ts";
 import { isRemoved, refreshAnimals } from "../data/animals.ts";
 import { isOfNone, isOvertaken } from "../data/api.ts";
@@ -40,6 +39,8 @@ const MOST_WITHOUT_QUESTION = 200;
 /** A run may fail for all of many animals. */
 const FAILURES_SHOWN = 100;
 
+const CHANGED = "Somebody else changed it meanwhile";
+const REMOVED = "Somebody else removed it meanwhile";
 const BUSY = "It was just being saved";
 
 /** The writes to several animals, from the first request to the last response. */
@@ -70,7 +71,7 @@ export function stop(): void {
 
 interface Failure {
   pet: Pet;
-  why: ComponentChildren;
+  why: string;
 }
 
 /** The outcomes of several writes. */
@@ -291,14 +292,10 @@ function endedBy(answer: Answer<Write>): Ended {
   return { write, written: { kind: "conflict", before: write.shown, after: undefined } };
 }
 
-function whyNot({ operation, shown }: Write, error: Error): ComponentChildren {
+function whyNot({ operation }: Write, error: Error): string {
   if (operation.action === "restore") return whyNotRestored(error).message;
   if (!isOvertaken(error)) return error.message;
-  return (
-    <>
-      <Changer id={shown.id} /> {isOfNone(error) ? "removed" : "changed"} it meanwhile
-    </>
-  );
+  return isOfNone(error) ? REMOVED : CHANGED;
 }
 
 interface Report {
