@@ -5,7 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { logMutations } from "../../src/eventstore_less/keyspace.ts";
 import { readLog } from "../../src/eventstore_less/log/read_log.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { readPage, readPages } from "../support/read_pages.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { commit } from "../support/store_contract.ts";

@@ -9,7 +9,7 @@ import { PetIndexReader, RETRY_MS } from "../../src/animals/pet_index_reader.ts"
 import { createService } from "../../src/service.ts";
 import { hold } from "../support/faulty_store.ts";
 import { putRecord } from "../support/set_record.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { clientOfHandler, openTestService, type TestService } from "../support/test_service.ts";
 import { commit } from "../support/store_contract.ts";
 

@@ -27,7 +27,7 @@ import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { readPage } from "../support/read_pages.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
 

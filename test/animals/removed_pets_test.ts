@@ -5,7 +5,7 @@ import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { removedPetKey } from "../../src/animals/pet_keys.ts";
 import { replay } from "../support/tools.ts";
 import { putRecord } from "../support/set_record.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
 interface RemovedPet {

@@ -13,7 +13,7 @@ import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { CLAUSES } from "../interface/sections.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 type Send = (service: TestService) => Promise<Response>;

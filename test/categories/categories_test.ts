@@ -1,12 +1,7 @@
 /** Names of categories that come at the same time, and to several instances. */
 
 import { assertEquals } from "@std/assert";
-import { testEachWay as test, WAYS } from "../support/test_each_way.ts";
-import { testNeeding } from "../support/test_needing.ts";
 import { openTestService, otherInstance } from "../support/test_service.ts";
-
-/** On the handler alone, with what its store needs. */
-const testOnHandler = testNeeding(...WAYS[0].needs);
 
 /** The status and the exact body of a response. */
 async function answer(responding: Promise<Response>): Promise<[status: number, text: string]> {
@@ -14,7 +9,8 @@ async function answer(responding: Promise<Response>): Promise<[status: number, t
   return [response.status, await response.text()];
 }
 
-test("of several names for a category at once, If-None-Match lets one pass", async (service) => {
+Deno.test("of several names for a category at once, If-None-Match lets one pass", async () => {
+  await using service = await openTestService();
   const names = ["Dogs", "Cats", "Owls", "Rats", "Bats", "Hens", "Pigs", "Emus"];
   const statuses = await Promise.all(
     names.map(async (name) =>
@@ -26,7 +22,7 @@ test("of several names for a category at once, If-None-Match lets one pass", asy
   assertEquals(await service.listCategories(), [{ id: 7n, name: kept }]);
 });
 
-testOnHandler("another instance shows and decides on each name at once", async () => {
+Deno.test("another instance shows and decides on each name at once", async () => {
   await using service = await openTestService();
   const other = otherInstance(service);
   for (let number = 0; number < 5; number++) {

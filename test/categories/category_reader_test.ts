@@ -10,7 +10,7 @@ import {
   removedCategoryKey,
 } from "../../src/categories/category_records.ts";
 import { putRecord } from "../support/set_record.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
 const key = (id: bigint) => projectionKey(1, categoryKey(id));

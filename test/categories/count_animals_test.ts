@@ -6,18 +6,14 @@ import { PetIndex } from "../../src/animals/pet_index.ts";
 import { PET_LISTS } from "../../src/animals/pet_keys.ts";
 import { largestCounts } from "../../src/categories/count_animals.ts";
 import { hold } from "../support/faulty_store.ts";
-import { assertError, WAYS } from "../support/test_each_way.ts";
-import { testNeeding } from "../support/test_needing.ts";
+import { assertError } from "../support/assert_error.ts";
 import { clientOfHandler, openTestService, otherInstance } from "../support/test_service.ts";
 import { createService } from "../../src/service.ts";
 import { Random } from "../sim/random.ts";
 
-/** On the handler alone, with what its store needs. */
-const testOnHandler = testNeeding(...WAYS[0].needs);
-
 const PATH = "/v1/categories/counts";
 
-testOnHandler("an instance counts what others have written", async () => {
+Deno.test("an instance counts what others have written", async () => {
   await using service = await openTestService();
   const other = otherInstance(service);
   const counts = async () => await (await service.runtime.settle(other.send(PATH))).json();
@@ -28,7 +24,7 @@ testOnHandler("an instance counts what others have written", async () => {
   assertEquals(await counts(), [{ id: 7, animals: 1 }, { id: 8, animals: 1 }]);
 });
 
-testOnHandler(
+Deno.test(
   "nothing is counted before the index is filled, nor from a damaged file",
   async () => {
     await using service = await openTestService();

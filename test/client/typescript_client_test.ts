@@ -6,7 +6,7 @@ import { guides } from "../../src/http/docs/guides.ts";
 import { EXAMPLE_BASE } from "../../src/api/base_path.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
-import { serveOnSocket } from "../support/test_each_way.ts";
+import { serveOnSocket } from "../support/serve_on_socket.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 import { expectDone } from "../support/third_party_tools.ts";
 import { openTestService } from "../support/test_service.ts";

@@ -5,7 +5,7 @@ import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.
 import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "eventstore-less/testing";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
-import { assertError } from "../support/test_each_way.ts";
+import { assertError } from "../support/assert_error.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const fails = () => Promise.reject(new Error("secret words"));

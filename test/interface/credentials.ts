@@ -57,6 +57,9 @@ const INVALID: [what: string, value: string, message: string][] = [
   ["with a key that is not known", `Bearer ${UNKNOWN}`, "The API key is not known"],
 ];
 
+/** HAProxy refuses it itself. */
+const TOO_LONG = "the length of the body";
+
 /** Requests that would be refused for another reason if the key were checked later. */
 const WRONG_REQUESTS: [what: string, request: string, rest: string][] = [
   ["the path", "GET /horses", ""],
@@ -64,7 +67,7 @@ const WRONG_REQUESTS: [what: string, request: string, rest: string][] = [
   ["OPTIONS", "OPTIONS /pets", ""],
   ["the query", "GET /pets?colour=red", ""],
   ["the body", "POST /pets", "> {"],
-  ["the length of the body", "POST /pets", `> ${"x".repeat(100_000)}`],
+  [TOO_LONG, "POST /pets", `> ${"x".repeat(100_000)}`],
   ["the id", "PATCH /pets/x", '> if-match: x\n> {"status":"sold"}'],
 ];
 
@@ -155,6 +158,7 @@ export const CREDENTIALS: Section = {
     },
     ...WRONG_REQUESTS.map(([what, request, rest]): Story => ({
       clause: `the key is checked before ${what}`,
+      needs: what === TOO_LONG ? ["no proxy"] : [],
       told: `
         > ${request}
         > authorization: (none)

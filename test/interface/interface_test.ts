@@ -14,7 +14,7 @@ import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
 import { describedAnswer } from "../support/assert_described.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
-import { serveOnSocket } from "../support/test_each_way.ts";
+import { serveOnSocket } from "../support/serve_on_socket.ts";
 import { permissions } from "../support/test_needing.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { happen, repair } from "./happenings.ts";

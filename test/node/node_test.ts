@@ -1,57 +1,16 @@
-/**
- * Tests of the built program on Node: names that come at once, on a file and on PostgreSQL, and what only this program
- * does. The other tests that speak to programs run with it by `deno task test:node`.
- */
+/** What only the built program on Node does. The other tests that speak to programs run with it by `deno task test:node`. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/commands.ts";
 import { versionLine } from "../../scripts/cli/help.ts";
 import { freePort } from "../support/free_port.ts";
-import { startOn, startOnNode } from "../support/node_service.ts";
-import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { startOn } from "../support/node_service.ts";
 import { BUILT, BUILT_PROGRAM, NODE } from "../support/programs.ts";
-import { openRealStore, useRealStore } from "../support/real_store.ts";
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { WAYS } from "../support/test_each_way.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { clientOf } from "../support/test_service.ts";
 import { until } from "../support/until.ts";
-
-const server = serverOfFile();
-
-/** Makes an empty store, and names it by a path or the URL of a database. */
-type MakeStore = (stack: AsyncDisposableStack) => Promise<string>;
-
-const makeFile: MakeStore = async (stack) => stack.use(await TempStore.make()).kvPath;
-const makeDatabase: MakeStore = async () => server().url(await server().createDatabase());
-
-WAYS.splice(
-  0,
-  WAYS.length,
-  { suffix: " (Node, a file)", needs: [BUILT_PROGRAM], open: () => openOnNode(makeFile) },
-  {
-    suffix: " (Node, PostgreSQL)",
-    needs: [BUILT_PROGRAM, POSTGRES.need],
-    open: () => openOnNode(makeDatabase),
-  },
-);
-await import("../categories/categories_test.ts");
-
-async function openOnNode(makeStore: MakeStore) {
-  const stack = new AsyncDisposableStack();
-  const path = await makeStore(stack);
-  const { token } = await useRealStore(path, (service) => issueApiKey(service, { label: "test" }));
-  const service = await startOnNode(path);
-  const store = await openRealStore(path);
-  const close = async () => {
-    store.close();
-    assertEquals(await service.stop(), 0, service.lines.join("\n"));
-    await stack.disposeAsync();
-  };
-  return { ...service.client(token), store, token, [Symbol.asyncDispose]: close };
-}
 
 const test = testNeeding(BUILT_PROGRAM);
 

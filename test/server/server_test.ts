@@ -9,11 +9,12 @@ import { FakeRuntime } from "eventstore-less/testing";
 import { LINUX, permissions, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { IS_ON_NODE, ON_DENO } from "../support/programs.ts";
 import { connect } from "../support/raw_connection.ts";
-import { serveOnSocket } from "../support/test_each_way.ts";
+import { serveOnSocket } from "../support/serve_on_socket.ts";
 import { RUN, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { until } from "../support/until.ts";
+import { utf8 } from "../support/utf8.ts";
 
 const test = testNeeding(permissions("net"));
 const testOnDeno = testNeeding(permissions("net"), ON_DENO);
@@ -316,6 +317,35 @@ testOnServer(
     // Node itself refuses such a target.
     const expected = IS_ON_NODE ? "HTTP/1.1 400 " : "link: <http://shop.example/v1/pets?";
     assertStringIncludes(await connection.answer(), expected);
+  },
+);
+
+testOnServer(
+  "the server reads a body in chunks, also of parts of characters",
+  async ({ token }, port) => {
+    const bytes = utf8('{"name":"Zoë 🐈","categoryId":1}');
+    const added = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: ReadableStream.from(Array.from(bytes, (byte) => Uint8Array.of(byte))),
+    });
+    assertEquals([added.status, (await added.json()).name], [201, "Zoë 🐈"]);
+  },
+);
+
+testOnServer(
+  "the Content-Length of HEAD, if it has one, is that of the body of GET",
+  async ({ add, token }, port) => {
+    await (await add(REX)).body?.cancel();
+    const headers = { authorization: `Bearer ${token}` };
+    for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/events", "/v1/none"]) {
+      const address = `http://127.0.0.1:${port}${path}`;
+      const body = await (await fetch(address, { headers })).bytes();
+      const head = await fetch(address, { method: "HEAD", headers });
+      await head.body?.cancel();
+      const length = head.headers.get("content-length");
+      assert(length === null || Number(length) === body.length, path);
+    }
   },
 );
 

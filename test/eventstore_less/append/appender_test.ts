@@ -29,7 +29,7 @@ import { addPetCommand } from "../../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../../support/failing.ts";
 import { COMMIT_FAULTS, type CommitFault, hold } from "../../support/faulty_store.ts";
 import { NO_INSTRUMENTATION } from "../../../src/runtime/instrumentation.ts";
-import { assertError } from "../../support/test_each_way.ts";
+import { assertError } from "../../support/assert_error.ts";
 import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };

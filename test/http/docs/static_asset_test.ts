@@ -11,7 +11,7 @@ import { ENTITY_TAG_PATTERN } from "../../../src/api/conditional_read.ts";
 import { EXAMPLE_BASE } from "../../../src/api/base_path.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { staticAsset } from "../../../src/http/docs/static_asset.ts";
-import { assertError } from "../../support/test_each_way.ts";
+import { assertError } from "../../support/assert_error.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 const LARGEST = "/docs/scalar.js";

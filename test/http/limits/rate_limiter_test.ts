@@ -8,7 +8,7 @@ import {
 } from "../../../src/http/limits/rate_limiter.ts";
 import { FakeRuntime } from "eventstore-less/testing";
 import { openTestService, type TestService } from "../../support/test_service.ts";
-import { assertRefused } from "../../support/test_each_way.ts";
+import { assertRefused } from "../../support/assert_error.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
