@@ -1,12 +1,8 @@
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
+import { adds } from "./told.ts";
 
-const ADDED = `
-  > POST /pets
-  > {"name":"Rex","categoryId":{category},"status":"available"}
-  < 201
-  < {"id":{rex},…}
-`;
+const ADDED = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
 
 const ACCEPTED = "application/merge-patch+json, application/json";
 const STATUS = 'Field "status" must be one of available, pending, sold';

@@ -1,11 +1,7 @@
 import { errorOf, type Section } from "./story.ts";
+import { adds } from "./told.ts";
 
-const ADD_REX = `
-  > POST /pets
-  > {"name":"Rex","categoryId":{category},"status":"available"}
-  < 201
-  < {"id":{rex},…}
-`;
+const ADD_REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
 
 const REUSED = errorOf(
   409,
