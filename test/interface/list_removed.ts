@@ -169,12 +169,7 @@ export const LIST_REMOVED: Section = {
         > GET /{rest}
         < 200
         < ${NINTH}
-        > POST /pets/batch
-        > {"operations":[${
-        ["i", "h", "g", "f", "e", "d", "c", "b", "a"]
-          .map((id) => `{"action":"remove","petId":{${id}}}`)
-      }]}
-        < 200
+        ${removes("i", "h", "g", "f", "e", "d", "c", "b", "a")}
         > GET /pets?removed=true&limit=9
         < 200
         < link: <{base}/{second}>; rel="next"

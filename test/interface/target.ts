@@ -46,16 +46,25 @@ export function testStories({ name, needs, open }: Target): void {
     const send = sendTo(addresses, base, clients ?? [direct]);
     for (const section of SECTIONS) {
       await context.step(section.title, async () => {
-        const breaches: Breach[] = [];
+        const breaches: ({ clause: string } & Breach)[] = [];
         for (const clause of clausesOf(section)) {
           const canTell = (clause.needs ?? []).every((need) => has.includes(need));
           const breach = canTell ? await tell(clause, { base, send, has, ...keys }) : undefined;
-          if (breach !== undefined) breaches.push(breach);
+          if (breach !== undefined) breaches.push({ clause: clause.name, ...cut(breach) });
         }
         assertEquals(breaches, []);
       });
     }
   });
+}
+
+/** A body may be long. */
+const SHOWN_LENGTH = 2_000;
+
+function cut({ request, expected, came }: Breach): Breach {
+  const [shownRequest, shownExpected, shownCame] = [request, expected, came]
+    .map((text) => text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text);
+  return { request: shownRequest, expected: shownExpected, came: shownCame };
 }
 
 /** Sends each request to the next address, by the next client. */
