@@ -107,7 +107,9 @@ const TEXT_SEARCHES: [clause: string, search: string, found: string[]][] = [
   ["words may be in the name, the note and the category", "mai katzen kathe", ["kathe"]],
   ["q finds only animals with each word", "kase bello mai", []],
   ["no word is in two lines of a note", "käseund", []],
-  ["no word is in a name and a category", "zoëkatzen", []],
+  ["no word is in a name and a note", "{word}mag", []],
+  ["no word is in a name and a category", "{word}katzen", []],
+  ["no word is in a note and a category", "reserviertkatzen", []],
   ["the name of a field is not found", "note", []],
   ["the id of a category is not found", "{otherCategory}", []],
 ];
