@@ -14,6 +14,7 @@ const NOT_SHARED = `
   < access-control-allow-methods: (none)
   < access-control-allow-headers: (none)
   < access-control-expose-headers: (none)
+  < access-control-max-age: (none)
 `;
 
 const MISSING = errorOf(
