@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type Listener, tell } from "./tell.ts";
-import { stepsOf } from "./story.ts";
+import { CLAUSES } from "./sections.ts";
+import { type Need, stepsOf } from "./story.ts";
 
 const BASE = "http://localhost/v1";
 
@@ -125,4 +126,12 @@ Deno.test("a text that is no story is a mistake", async () => {
   const { listener } = listening(() => new Response());
   const unknown = { clause: "", told: "> GET /{rex}\n< 200" };
   await assertRejects(() => tell(unknown, listener), Error, "{rex}");
+});
+
+Deno.test("a story in which something happens needs what lets it happen", () => {
+  const lets: Need[] = ["a clock", "faults", "an operator"];
+  for (const { name, needs = [], told } of CLAUSES) {
+    const happens = stepsOf(told).some(({ kind }) => kind === "happening");
+    assertEquals(happens, lets.some((need) => needs.includes(need)), name);
+  }
 });
