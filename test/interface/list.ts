@@ -6,6 +6,12 @@ const PET = '{"id":…,"name":"…","categoryId":…,…}';
 
 const REX = '{"name":"Rex","categoryId":{category}}';
 
+const ADDS_REX = `
+  > POST /pets
+  > ${REX}
+  < 201
+`;
+
 /** Adds five animals, the oldest first. */
 const ADDS_FIVE = ["one", "two", "three", "four", "five"]
   .map((id) => adds(id, '{"name":"Rex","categoryId":{category},"status":"available"}'))
@@ -169,7 +175,12 @@ const PAGES: Story[] = [
       < link: <{base}/{second}>; rel="next"
       < [${five("five", "four")}]
       > POST /pets/batch
-      > {"operations":[{"action":"remove","petId":{four}},{"action":"remove","petId":{three}},{"action":"add","body":${REX}}]}
+      > {
+      > "operations":[
+      > {"action":"remove","petId":{four}},{"action":"remove","petId":{three}},
+      > {"action":"add","body":${REX}},{"action":"add","body":${REX}}
+      > ]
+      > }
       < 200
       > GET /{second}
       < 200
@@ -665,6 +676,7 @@ export const LIST: Section = {
     {
       clause: "a list is a bare array of animals, at most 20 without a limit",
       told: `
+        ${ADDS_REX.repeat(21)}
         > GET /pets
         < 200
         < content-type: application/json…
