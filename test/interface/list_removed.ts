@@ -1,6 +1,6 @@
 import { ADDS_NINE, FIRST_EIGHT, NINTH } from "./long_animals.ts";
 import type { Section } from "./story.ts";
-import { adds, refusedQueries } from "./told.ts";
+import { adds, ERASED_REX, refusedQueries } from "./told.ts";
 
 /** Adds four animals. */
 const ADDS_FOUR = ["one", "two", "three", "four"]
@@ -109,20 +109,23 @@ export const LIST_REMOVED: Section = {
       told: `
         ${ADDS_FOUR}
         ${adds("five", '{"name":"Rex","categoryId":{category}}')}
+        ${adds("six", '{"name":"Rex","categoryId":{category}}')}
         ${removes("two", "three", "one", "four")}
         > GET /pets?removed=true&limit=2
         < 200
         < link: <{base}/{second}>; rel="next"
         < [${removed("four", "one")}]
-        > POST /pets/batch
-        > {"operations":[{"action":"remove","petId":{five}},{"action":"restore","petId":{one}},{"action":"restore","petId":{three}}]}
+        ${removes("five", "six")}
+        > POST /pets/{one}/restore
+        < 200
+        > POST /pets/{three}/restore
         < 200
         > GET /{second}
         < 200
         < [${removed("two")},…]
-        > GET /pets?removed=true&limit=3
+        > GET /pets?removed=true&limit=4
         < 200
-        < [${removed("five", "four", "two")}]
+        < [${removed("six", "five", "four", "two")}]
       `,
     },
     {
@@ -136,6 +139,17 @@ export const LIST_REMOVED: Section = {
         > GET /pets?removed=true&limit=2
         < 200
         < [${removed("one", "two")}]
+      `,
+    },
+    {
+      clause: "an animal whose name the operator has erased stays in the list as (removed)",
+      needs: ["a store that nobody else changes"],
+      told: `
+        ${adds("rex", ERASED_REX)}
+        ${removes("rex")}
+        > GET /pets?removed=true&limit=1
+        < 200
+        < [{"id":{rex},"name":"(removed)",…}]
       `,
     },
     {

@@ -1,5 +1,6 @@
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
+import { adds, ERASED_REX } from "./told.ts";
 
 const SOLD_AND_REMOVED = `
   > POST /pets
@@ -112,10 +113,7 @@ export const RESTORE: Section = {
     {
       clause: "a restore of an animal whose name the operator has erased gets 409",
       told: `
-        > POST /pets
-        > {"name":"(removed)","categoryId":{category}}
-        < 201
-        < {"id":{rex},…}
+        ${adds("rex", ERASED_REX)}
         > DELETE /pets/{rex}
         < 204
         > POST /pets/{rex}/restore

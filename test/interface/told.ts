@@ -12,6 +12,9 @@ export function adds(id: string, body: string): string {
   `;
 }
 
+/** An animal as it is after the operator has erased its name: this name is the mark of the erasure. */
+export const ERASED_REX = '{"name":"(removed)","categoryId":{category}}';
+
 /** Adds several animals at once, the oldest first. */
 export function addsAll(bodies: readonly string[]): string {
   const operations = bodies.map((body) => `{"action":"add","body":${body}}`);
