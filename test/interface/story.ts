@@ -7,11 +7,13 @@
  *     < location: {base}/pets/{rex}
  *     < {"id":{rex},"name":"Rex","categoryId":{category}}
  *
- * Headers follow the first line, and then the body. `{rex}` is what it was before in the story, or else what comes back;
- * two names are two values. `…` is anything; at the end of an object, and at the beginning and the end of an array, further
- * members or items. `[≤20 …]` has at most 20 items, each like the one that follows. A header or a body that is `(none)` is
- * not there. If no body stands here, any may come. JSON is compared by its values, numbers by their digits, and what is not
- * JSON as text.
+ * Headers follow the first line, and then the body. Each request has the key that may write, and each body has
+ * `content-type: application/json`, unless the story says otherwise. A header or a body that is `(none)` is not there.
+ *
+ * `{rex}` is what it was before in the story, or else what comes back; two names are two values. `…` is anything; at the end
+ * of an object, and at the beginning and the end of an array, further members or items. An object without `…` has exactly
+ * these members, in any order. `[≤20 …]` has at most 20 items, each like the one that follows. If no body stands here, any
+ * may come. JSON is compared by its values, numbers by their digits, and what is not JSON as text.
  *
  * What happens besides follows `~`, in the words of happenings.ts: `~ 25 hours pass`, `~ the disk is full`.
  *
