@@ -45,13 +45,13 @@ const REPEATED = onceOf(
   ADD_REX,
   '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
   '{"action":"remove","petId":{rex}}',
-  '{"action":"remove","petId":9223372036854775807}',
+  '{"action":"remove","petId":{nobody}}',
 );
 
 /** What the operations get, and `REPLAYED` where they are not done again. */
 const REPEATED_RESULTS = [
-  '{"status":201,"etag":"{etag}","location":"{base}/pets/{added}","body":{"id":{added},…},REPLAYED}',
-  `{"status":200,"etag":"{sold}","body":${SOLD},REPLAYED}`,
+  '{"status":201,"etag":"\\"{addedTag}\\"","location":"{base}/pets/{added}","body":{"id":{added},…},REPLAYED}',
+  `{"status":200,"etag":"\\"{sold}\\"","body":${SOLD},REPLAYED}`,
   '{"status":204,REPLAYED}',
   `{"status":404,"body":${GONE}}`,
 ];
@@ -66,13 +66,13 @@ export const BATCH: Section = {
         ${batchOf(ADD_REX)}
         ${
         resultsOf(`{
-          "status":201,"etag":"{tag}","location":"{base}/pets/{rex}",
+          "status":201,"etag":"\\"{tag}\\"","location":"{base}/pets/{rex}",
           "body":{"id":{rex},"name":"Rex","categoryId":{category}}
         }`)
       }
         > GET /pets/{rex}
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category}}
       `,
     },
@@ -81,10 +81,10 @@ export const BATCH: Section = {
       told: `
         ${ADDED}
         ${batchOf('{"action":"change","petId":{rex},"body":{"status":"sold"}}')}
-        ${resultsOf(`{"status":200,"etag":"{sold}","body":${SOLD}}`)}
+        ${resultsOf(`{"status":200,"etag":"\\"{sold}\\"","body":${SOLD}}`)}
         > GET /pets/{rex}
         < 200
-        < etag: {sold}
+        < etag: "{sold}"
         < ${SOLD}
       `,
     },
@@ -150,7 +150,7 @@ export const BATCH: Section = {
           '{"action":"add","body":[]}',
           '{"action":"change","petId":{rex},"body":{}}',
           '{"action":"change","petId":{rex}}',
-          '{"action":"remove","petId":9223372036854775807}',
+          '{"action":"remove","petId":{nobody}}',
           '{"action":"remove","petId":-1}',
           '{"action":"restore","petId":{rex}}',
           '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
@@ -336,7 +336,11 @@ export const BATCH: Section = {
         ${onceOf(`{"action":"add","idempotencyKey":"{once} own","body":${NEW_REX}}`)}
         ${resultsOf(`{"status":400,"body":${errorOf(400, "invalid_idempotency_key")}}`)}
         ${onceOf(`{"action":"add","idempotencyKey":"{once}-own","body":${NEW_REX}}`)}
-        ${resultsOf('{"status":201,"etag":"{tag}","location":"{address}","body":{"id":{rex},…}}')}
+        ${
+        resultsOf(
+          '{"status":201,"etag":"\\"{tag}\\"","location":"{address}","body":{"id":{rex},…}}',
+        )
+      }
         > POST /pets/batch
         > idempotency-key: {once}-other
         > ${
@@ -347,7 +351,7 @@ export const BATCH: Section = {
       }
         ${
         resultsOf(
-          '{"status":201,"etag":"{tag}","location":"{address}","replayed":true,"body":{"id":{rex},…}}',
+          '{"status":201,"etag":"\\"{tag}\\"","location":"{address}","replayed":true,"body":{"id":{rex},…}}',
           `{"status":409,"body":${REUSED}}`,
         )
       }

@@ -88,12 +88,12 @@ const WRITES: Story[] = [
       < content-type: application/json
       < location: {base}/categories/{category}
       < cache-control: no-store
-      < etag: {etag}
+      < etag: "{tag}"
       < {"id":{category},"name":"{word}"}
       > GET /categories/{category}
       < 200
       < content-type: application/json
-      < etag: {etag}
+      < etag: "{tag}"
       < {"id":{category},"name":"{word}"}
     `,
   },
@@ -185,14 +185,14 @@ const WRITES: Story[] = [
       > POST /pets
       > {"name":"Rex","categoryId":{category}}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       < {"id":{rex},…}
       ${NAMED}
       > DELETE /categories/{category}
       < 204
       > GET /pets/{rex}
       < 200
-      < etag: {etag}
+      < etag: "{tag}"
       < {"id":{rex},"name":"Rex","categoryId":{category}}
     `,
   },
@@ -420,9 +420,9 @@ const CONDITIONS: Story[] = [
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > PUT /categories/{category}
-      > if-match: W/{etag}
+      > if-match: W/"{tag}"
       > {"name":"{word} 2"}
       < 200
       < {"id":{category},"name":"{word} 2"}
@@ -434,17 +434,17 @@ const CONDITIONS: Story[] = [
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > PUT /categories/{category}
       > {"name":"{word} 2"}
       < 200
       > PUT /categories/{category}
-      > if-match: {etag}
+      > if-match: "{tag}"
       > {"name":"{word} 2"}
       < 412
       < ${CHANGED}
       > DELETE /categories/{category}
-      > if-match: {etag}
+      > if-match: "{tag}"
       < 412
       < ${CHANGED}
       > GET /categories/{category}
@@ -458,9 +458,9 @@ const CONDITIONS: Story[] = [
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > DELETE /categories/{category}
-      > if-match: {etag}
+      > if-match: "{tag}"
       < 204
     `,
   },
@@ -503,13 +503,13 @@ const CONDITIONS: Story[] = [
       < {"id":{category},"name":"{word} 2"}
     `,
   },
-  ...["{etag}", '"a", W/{etag}'].map((tags): Story => ({
+  ...['"{tag}"', '"a", W/"{tag}"'].map((tags): Story => ({
     clause: `with If-None-Match: ${tags}, a category that has this ETag keeps its name`,
     told: `
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > PUT /categories/{category}
       > if-none-match: ${tags}
       > {"name":"{word} 2"}
@@ -530,13 +530,13 @@ const CONDITIONS: Story[] = [
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > PUT /categories/{category}
       > if-none-match: "a"
       > {"name":"{word} 2"}
       < 200
       > DELETE /categories/{category}
-      > if-none-match: {etag}
+      > if-none-match: "{tag}"
       < 204
     `,
   },
@@ -546,9 +546,9 @@ const CONDITIONS: Story[] = [
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201
-      < etag: {etag}
+      < etag: "{tag}"
       > PUT /categories/{category}
-      > if-match: {etag}
+      > if-match: "{tag}"
       > if-none-match: *
       > {"name":"{word} 2"}
       < 412

@@ -20,11 +20,11 @@ export const CHANGE: Section = {
         > PATCH /pets/{rex}
         > {"status":"sold"}
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category},"status":"sold"}
         > GET /pets/{rex}
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category},"status":"sold"}
         > GET /pets?categoryId={category}
         < 200
@@ -205,7 +205,7 @@ export const CHANGE: Section = {
     {
       clause: "a change of an animal that does not exist gets 404",
       told: `
-        > PATCH /pets/9223372036854775807
+        > PATCH /pets/{nobody}
         > {"status":"sold"}
         < 404
         < ${errorOf(404, "pet_not_found", "An animal with this identifier does not exist")}

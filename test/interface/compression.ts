@@ -54,19 +54,19 @@ export const COMPRESSION: Section = {
         ${LONG}
         > GET /pets/{rex}
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         > GET /pets/{rex}
         > accept-encoding: gzip
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         > GET /pets?categoryId={otherCategory}
         < 200
-        < etag: {page}
+        < etag: "{page}"
         < []
         > GET /pets?categoryId={otherCategory}
         > accept-encoding: gzip
         < 200
-        < etag: {page}
+        < etag: "{page}"
       `,
     },
     {

@@ -248,16 +248,16 @@ export const CONDITIONS: Section = {
         > POST /pets
         > {"name":"Rex","categoryId":{category},"status":"sold"}
         < 201
-        < etag: {sold}
+        < etag: "{sold}"
         < {"id":{rex},…}
         > PATCH /pets/{rex}
         > {"status":"available"}
         < 200
         > PATCH /pets/{rex}
-        > if-none-match: {sold}
+        > if-none-match: "{sold}"
         > {"status":"sold"}
         < 200
-        < etag: {sold}
+        < etag: "{sold}"
       `,
     },
     {
@@ -278,9 +278,9 @@ export const CONDITIONS: Section = {
     {
       clause: "404 comes before the condition of a change, a removal and a restore",
       told: [
-        ["PATCH /pets/9223372036854775807", '> {"status":"sold"}'],
-        ["DELETE /pets/9223372036854775807", ""],
-        ["POST /pets/9223372036854775807/restore", ""],
+        ["PATCH /pets/{nobody}", '> {"status":"sold"}'],
+        ["DELETE /pets/{nobody}", ""],
+        ["POST /pets/{nobody}/restore", ""],
       ].flatMap(([request, body]) =>
         ["if-match: *", 'if-match: "a"', "if-none-match: *", 'if-none-match: "a"'].map((header) => `
           > ${request}
@@ -399,15 +399,15 @@ export const CONDITIONS: Section = {
         < 201
         > GET /pets?limit=1
         < 200
-        < etag: {page}
+        < etag: "{page}"
         < link: {next}
         < x-total-count: {count}
         < x-feed-position: {position}
         < vary: {vary}
         > GET /pets?limit=1
-        > if-none-match: {page}
+        > if-none-match: "{page}"
         < 304
-        < etag: {page}
+        < etag: "{page}"
         < link: {next}
         < x-total-count: {count}
         < x-feed-position: {position}
@@ -454,7 +454,7 @@ export const CONDITIONS: Section = {
     {
       clause: "no error may be stored or become 304, and none has an ETag",
       told: [
-        ["404", "GET /pets/9223372036854775807"],
+        ["404", "GET /pets/{nobody}"],
         ["400", "GET /pets?limit=0"],
         ["405", "PUT /pets"],
         ["401", "GET /pets", "authorization: (none)"],

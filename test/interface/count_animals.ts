@@ -101,12 +101,12 @@ export const COUNT_ANIMALS: Section = {
         ${adds("rex", '{"name":"Rex","categoryId":{category}}')}
         > GET /categories/counts
         < 200
-        < etag: {etag}
+        < etag: "{tag}"
         ${adds("max", '{"name":"Max","categoryId":{category}}')}
         > GET /categories/counts
-        > if-none-match: {etag}
+        > if-none-match: "{tag}"
         < 200
-        < etag: {otherTag}
+        < etag: "{otherTag}"
       `,
     },
     ...refusedQueries("/categories/counts", [

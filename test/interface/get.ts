@@ -27,7 +27,7 @@ export const GET: Section = {
     {
       clause: "an id that no animal has gets 404",
       told: `
-        > GET /pets/9223372036854775807
+        > GET /pets/{nobody}
         < 404
         < content-type: application/json…
         < ${refusal(404)}
@@ -41,16 +41,16 @@ export const GET: Section = {
         > POST /pets
         > {"name":"Rex","categoryId":{category},"status":"available"}
         < 201
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},…}
         > GET /pets/{rex}
         < 200
         ${DEPRECATED}
         > GET /pets/{rex}
-        > if-none-match: {tag}
+        > if-none-match: "{tag}"
         < 304
         ${DEPRECATED}
-        > GET /pets/9223372036854775807
+        > GET /pets/{nobody}
         < 404
         ${DEPRECATED}
         > GET /pets/secret

@@ -47,7 +47,7 @@ export const IDEMPOTENCY: Section = {
         < 201
         < idempotency-replayed: (none)
         < location: {address}
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category}}
         > POST /pets
         > idempotency-key: {once}
@@ -55,7 +55,7 @@ export const IDEMPOTENCY: Section = {
         < 201
         < idempotency-replayed: true
         < location: {address}
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category}}
         > GET /pets?categoryId={category}
         < 200
@@ -144,21 +144,21 @@ export const IDEMPOTENCY: Section = {
         > {"status":"sold"}
         < 200
         < idempotency-replayed: (none)
-        < etag: {sold}
+        < etag: "{sold}"
         > PATCH /pets/{rex}
         > {"status":"pending"}
         < 200
-        < etag: {pending}
+        < etag: "{pending}"
         > PATCH /pets/{rex}
         > idempotency-key: {once}
         > {"status":"sold"}
         < 200
         < idempotency-replayed: true
-        < etag: {sold}
+        < etag: "{sold}"
         < {"id":{rex},"name":"Rex","categoryId":{category},"status":"sold"}
         > GET /pets/{rex}
         < 200
-        < etag: {pending}
+        < etag: "{pending}"
       `,
     },
     {
@@ -168,16 +168,16 @@ export const IDEMPOTENCY: Section = {
         > POST /pets
         > {"name":"Rex","categoryId":{category}}
         < 201
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},…}
         > PATCH /pets/{rex}
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         > {"status":"sold"}
         < 200
         > PATCH /pets/{rex}
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         > {"status":"sold"}
         < 200
         < idempotency-replayed: true
@@ -208,22 +208,22 @@ export const IDEMPOTENCY: Section = {
         > POST /pets
         > {"name":"Rex","categoryId":{category}}
         < 201
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},…}
         > DELETE /pets/{rex}
         < 204
         > POST /pets/{rex}/restore
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         < 200
         < idempotency-replayed: (none)
-        < etag: {tag}
+        < etag: "{tag}"
         > POST /pets/{rex}/restore
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         < 200
         < idempotency-replayed: true
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},"name":"Rex","categoryId":{category}}
         > GET /pets/{rex}/events
         < 200
@@ -354,11 +354,11 @@ export const IDEMPOTENCY: Section = {
         > POST /pets
         > {"name":"Rex","categoryId":{category},"status":"available"}
         < 201
-        < etag: {tag}
+        < etag: "{tag}"
         < {"id":{rex},…}
         > PATCH /pets/{rex}
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         > {"status":"available"}
         < 200
         > PATCH /pets/{rex}
@@ -366,7 +366,7 @@ export const IDEMPOTENCY: Section = {
         < 200
         > PATCH /pets/{rex}
         > idempotency-key: {once}
-        > if-match: {tag}
+        > if-match: "{tag}"
         > {"status":"available"}
         < 412
         < ${errorOf(412, "precondition_failed")}

@@ -43,7 +43,7 @@ export const LIST_REMOVED: Section = {
         > PATCH /pets/{rex}
         > {"status":"sold"}
         < 200
-        < etag: {etag}
+        < etag: "{tag}"
         > DELETE /pets/{rex}
         < 204
         > GET /pets/{rex}/events?limit=1
@@ -55,13 +55,13 @@ export const LIST_REMOVED: Section = {
         < …,
         < {
         < "id":{rex},"name":"Rex","categoryId":{category},"status":"sold","note":"Likes\\nfish",
-        < "removedAt":"{time}","etag":"{etag}"
+        < "removedAt":"{time}","etag":"\\"{tag}\\""
         < },
         < …
         < ]
         > POST /pets/{rex}/restore
         < 200
-        < etag: {etag}
+        < etag: "{tag}"
       `,
     },
     {
@@ -164,11 +164,11 @@ export const LIST_REMOVED: Section = {
         > PATCH /pets/{rex}
         > {"name":"Mia"}
         < 200
-        < etag: {etag}
+        < etag: "{tag}"
         ${removes("rex")}
         > GET /pets?removed=true&limit=2
         < 200
-        < [{"id":{rex},"name":"Mia","categoryId":{category},"removedAt":"…Z","etag":"{etag}"},{"id":{max},"name":"Max",…}]
+        < [{"id":{rex},"name":"Mia","categoryId":{category},"removedAt":"…Z","etag":"\\"{tag}\\""},{"id":{max},"name":"Max",…}]
       `,
     },
     {

@@ -65,7 +65,7 @@ const HEADS: string[] = [
 const FAILED_HEADS: [path: string, status: number][] = [
   ["/pets?limit=0", 400],
   ["/nothing", 404],
-  ["/pets/9223372036854775807/events", 404],
+  ["/pets/{nobody}/events", 404],
   ["/pets/batch", 405],
 ];
 
@@ -92,12 +92,12 @@ export const METHODS_OF_PATHS: Section = {
         > GET ${path}
         < 200
         < content-type: {type}
-        < etag: {etag}
+        < etag: "{tag}"
         < cache-control: {cache}
         > HEAD ${path}
         < 200
         < content-type: {type}
-        < etag: {etag}
+        < etag: "{tag}"
         < cache-control: {cache}
       `,
     })),
@@ -127,7 +127,7 @@ export const METHODS_OF_PATHS: Section = {
         < deprecation: {deprecation}
         < sunset: {sunset}
         < link: {link}
-        > HEAD /pets/9223372036854775807
+        > HEAD /pets/{nobody}
         < 404
         < content-type: application/json
         < deprecation: {deprecation}

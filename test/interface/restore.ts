@@ -10,7 +10,7 @@ const SOLD_AND_REMOVED = `
   > PATCH /pets/{rex}
   > {"status":"sold"}
   < 200
-  < etag: {tag}
+  < etag: "{tag}"
   > DELETE /pets/{rex}
   < 204
 `;
@@ -33,7 +33,7 @@ export const RESTORE: Section = {
         ${SOLD_AND_REMOVED}
         > POST /pets/{rex}/restore
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < ${SOLD}
       `,
     },
@@ -45,7 +45,7 @@ export const RESTORE: Section = {
         < 200
         > GET /pets/{rex}
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < ${SOLD}
         > GET /pets?categoryId={category}&status=sold
         < 200
@@ -130,7 +130,7 @@ export const RESTORE: Section = {
     {
       clause: "a restore of an animal that never was gets 404",
       told: `
-        > POST /pets/9223372036854775807/restore
+        > POST /pets/{nobody}/restore
         < 404
         < ${errorOf(404, "pet_not_found", "An animal with this identifier does not exist")}
       `,

@@ -167,13 +167,13 @@ const COUNTS: Story[] = [
       ${ADDS_FIVE}
       > GET /pets/summary?${query}
       < 200
-      < etag: {etag}
+      < etag: "{tag}"
       > DELETE /pets/{rex}
       < 204
       > GET /pets/summary?${query}
-      > if-none-match: {etag}
+      > if-none-match: "{tag}"
       < 200
-      < etag: {otherTag}
+      < etag: "{otherTag}"
     `,
   })),
 ];

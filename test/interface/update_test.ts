@@ -60,7 +60,7 @@ export const SECTION = {
         $${"{ADDS}"}
         > GET /pets
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < $${"{refusal({ status: 404, text: `}` })}"}
         < {"name":"\\n"}
       ${"`"},
@@ -85,7 +85,7 @@ const FIRST = {
         ${ADDS}
         > GET /pets
         < 200
-        < etag: {tag}
+        < etag: "{tag}"
         < {"status":404}
         < {"name":"\\n"}
       `,
@@ -103,12 +103,12 @@ function newLines(text: string, other: string): string[] {
 
 Deno.test("rewriteSource() replaces only the lines that differ", () => {
   const { expected: { lines } } = lastExchange(FIRST);
-  const texts = ["200", "etag: {tag}", '{"status":404}', '{"name":"`${a}\\t"}'];
+  const texts = ["200", 'etag: "{tag}"', '{"status":404}', '{"name":"`${a}\\t"}'];
   const result = rewriteSource(SOURCE, FIRST, [{ lines, texts }]);
   assertEquals(newLines(result, SOURCE), ['        < {"name":"\\`\\${a}\\\\t"}']);
   assertEquals(newLines(SOURCE, result), ['        < {"name":"\\\\n"}']);
 
-  const made = ["200", "etag: {tag}", '{"status":410}', '{"name":"\\n"}', "more"];
+  const made = ["200", 'etag: "{tag}"', '{"status":410}', '{"name":"\\n"}', "more"];
   const other = rewriteSource(SOURCE, FIRST, [{ lines, texts: made }]);
   assertEquals(newLines(other, SOURCE), ['        < {"status":410}', "        < more"]);
   assertEquals(newLines(SOURCE, other), [
