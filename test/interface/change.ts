@@ -64,16 +64,15 @@ export const CHANGE: Section = {
     },
     {
       clause: "each status may become each other one",
-      told: ["pending", "sold", "available", "sold", "pending", "available"].reduce(
-        (told, status) => `
-          ${told}
+      told: [
+        ADDED,
+        ...["pending", "sold", "available", "sold", "pending", "available"].map((status) => `
           > PATCH /pets/{rex}
           > {"status":"${status}"}
           < 200
           < {"id":{rex},"name":"Rex","categoryId":{category},"status":"${status}"}
-        `,
-        ADDED,
-      ),
+        `),
+      ].join(""),
     },
     {
       clause: "a change that finds nothing to change gets the animal and is no event",
@@ -91,22 +90,21 @@ export const CHANGE: Section = {
     {
       clause: "a change is declared as a JSON Merge Patch or as JSON, in UTF-8",
       told: [
-        "application/merge-patch+json",
-        "Application/Merge-Patch+JSON",
-        "application/merge-patch+json; charset=utf-8",
-        "application/json",
-        "application/json; charset=UTF-8",
-      ].reduce(
-        (told, type, index) => `
-          ${told}
+        ADDED,
+        ...[
+          "application/merge-patch+json",
+          "Application/Merge-Patch+JSON",
+          "application/merge-patch+json; charset=utf-8",
+          "application/json",
+          "application/json; charset=UTF-8",
+        ].map((type, index) => `
           > PATCH /pets/{rex}
           > content-type: ${type}
           > {"name":"Rex ${index}"}
           < 200
           < {"id":{rex},"name":"Rex ${index}","categoryId":{category},"status":"available"}
-        `,
-        ADDED,
-      ),
+        `),
+      ].join(""),
     },
     {
       clause: "a change in another media type gets 415 with those that are accepted",

@@ -1,4 +1,5 @@
 import { errorOf, type Section, type Story } from "./story.ts";
+import { adds } from "./told.ts";
 
 const ADDED = `
   > POST /pets
@@ -87,23 +88,29 @@ export const CONDITIONS: Section = {
   added: [
     {
       clause: "If-Match lets a change pass if it names the ETag",
-      told: NAMING_TAG.map((value) => `
-        > PATCH /pets/{rex}
-        > if-match: ${value}
-        > {"status":"available"}
-        < 200
-        < etag: "{tag}"
-      `).reduce((told, change) => told + change, ADDED),
+      told: [
+        ADDED,
+        ...NAMING_TAG.map((value) => `
+          > PATCH /pets/{rex}
+          > if-match: ${value}
+          > {"status":"available"}
+          < 200
+          < etag: "{tag}"
+        `),
+      ].join(""),
     },
     {
       clause: "If-Match refuses a change with 412 if it does not name the ETag",
-      told: NAMING_OTHERS.map((value) => `
-        > PATCH /pets/{rex}
-        > if-match: ${value}
-        > {"status":"sold"}
-        < 412
-        < ${CHANGED}
-      `).reduce((told, change) => told + change, ADDED),
+      told: [
+        ADDED,
+        ...NAMING_OTHERS.map((value) => `
+          > PATCH /pets/{rex}
+          > if-match: ${value}
+          > {"status":"sold"}
+          < 412
+          < ${CHANGED}
+        `),
+      ].join(""),
     },
     {
       clause: "a change that If-Match refuses changes nothing",
@@ -162,25 +169,20 @@ export const CONDITIONS: Section = {
     },
     {
       clause: "the ETag of a page of other ids names no animal in If-Match",
-      told: ["{rex},{max}", "{max}"].map((ids, index) => `
-        > GET /pets?ids=${ids}
-        < 200
-        < etag: "{page${index}}"
-        > PATCH /pets/{rex}
-        > if-match: "{page${index}}"
-        > {"status":"sold"}
-        < 412
-        < ${CHANGED}
-      `).reduce(
-        (told, change) => told + change,
-        `
-          ${ADDED}
-          > POST /pets
-          > {"name":"Max","categoryId":{category}}
-          < 201
-          < {"id":{max},…}
-        `,
-      ),
+      told: [
+        ADDED,
+        adds("max", '{"name":"Max","categoryId":{category}}'),
+        ...["{rex},{max}", "{max}"].map((ids, index) => `
+          > GET /pets?ids=${ids}
+          < 200
+          < etag: "{page${index}}"
+          > PATCH /pets/{rex}
+          > if-match: "{page${index}}"
+          > {"status":"sold"}
+          < 412
+          < ${CHANGED}
+        `),
+      ].join(""),
     },
     {
       clause: "If-Match lets a removal pass if it names the ETag, and else refuses it with 412",
@@ -307,29 +309,32 @@ export const CONDITIONS: Section = {
     },
     ...["if-match", "if-none-match"].map((header) => ({
       clause: `an addition has no state before it, so it ignores ${header}`,
-      told: ['"{list}"', "*", '"a"'].map((value) => `
-        > POST /pets
-        > ${header}: ${value}
-        > {"name":"Rex","categoryId":{category}}
-        < 201
-      `).reduce(
-        (told, addition) => told + addition,
+      told: [
         `
           > GET /pets?categoryId={category}
           < 200
           < etag: "{list}"
         `,
-      ),
+        ...['"{list}"', "*", '"a"'].map((value) => `
+          > POST /pets
+          > ${header}: ${value}
+          > {"name":"Rex","categoryId":{category}}
+          < 201
+        `),
+      ].join(""),
     })),
     ...[["If-Match", "if-match"], ["If-None-Match", "if-none-match"]].map(([name, header]) => ({
       clause: `a malformed ${name} of a write gets 400`,
-      told: MALFORMED.map((value) => `
-        > PATCH /pets/{rex}
-        > ${header}: ${value}
-        > {"status":"sold"}
-        < 400
-        < ${malformed(name)}
-      `).reduce((told, change) => told + change, ADDED),
+      told: [
+        ADDED,
+        ...MALFORMED.map((value) => `
+          > PATCH /pets/{rex}
+          > ${header}: ${value}
+          > {"status":"sold"}
+          < 400
+          < ${malformed(name)}
+        `),
+      ].join(""),
     })),
     ...[["If-Match", "if-match"], ["If-None-Match", "if-none-match"]].map(([name, header]) => ({
       clause: `a malformed ${name} gets 400 from each write that takes it`,
@@ -370,22 +375,28 @@ export const CONDITIONS: Section = {
     })),
     {
       clause: "If-None-Match of a read may name its ETag beside others, weak or with a coding",
-      told: NAMING_TAG.map((value) => `
-        > GET /pets/{rex}
-        > if-none-match: ${value}
-        < 304
-        < (none)
-      `).reduce((told, read) => told + read, ADDED),
+      told: [
+        ADDED,
+        ...NAMING_TAG.map((value) => `
+          > GET /pets/{rex}
+          > if-none-match: ${value}
+          < 304
+          < (none)
+        `),
+      ].join(""),
     },
     {
       clause: "If-None-Match of a read gets the whole response if it does not name its ETag",
-      told: ['"a"', 'W/"a", "b"', '"{tag}0"', "{tag}", "", '"*"'].map((value) => `
-        > GET /pets/{rex}
-        > if-none-match: ${value}
-        < 200
-        < etag: "{tag}"
-        < {"id":{rex},"name":"{word}","categoryId":{category},"status":"available"}
-      `).reduce((told, read) => told + read, ADDED),
+      told: [
+        ADDED,
+        ...['"a"', 'W/"a", "b"', '"{tag}0"', "{tag}", "", '"*"'].map((value) => `
+          > GET /pets/{rex}
+          > if-none-match: ${value}
+          < 200
+          < etag: "{tag}"
+          < {"id":{rex},"name":"{word}","categoryId":{category},"status":"available"}
+        `),
+      ].join(""),
     },
     {
       clause: "the 304 of a list has the headers of the list",
@@ -454,22 +465,25 @@ export const CONDITIONS: Section = {
     {
       clause: "no error may be stored or become 304, and none has an ETag",
       told: [
-        ["404", "GET /pets/{nobody}"],
-        ["400", "GET /pets?limit=0"],
-        ["405", "PUT /pets"],
-        ["401", "GET /pets", "authorization: (none)"],
-        ["415", "POST /pets", "content-type: text/plain", "{}"],
-        ["400", "POST /pets", "content-type: application/json", "{"],
-        ["412", "DELETE /pets/{rex}"],
-      ].map(([status, request, header = "accept: */*", body]) => `
-        > ${request}
-        > ${header}
-        > if-none-match: *
-        ${body === undefined ? "" : `> ${body}`}
-        < ${status}
-        < cache-control: no-store
-        < etag: (none)
-      `).reduce((told, exchange) => told + exchange, ADDED),
+        ADDED,
+        ...[
+          ["404", "GET /pets/{nobody}"],
+          ["400", "GET /pets?limit=0"],
+          ["405", "PUT /pets"],
+          ["401", "GET /pets", "authorization: (none)"],
+          ["415", "POST /pets", "content-type: text/plain", "{}"],
+          ["400", "POST /pets", "content-type: application/json", "{"],
+          ["412", "DELETE /pets/{rex}"],
+        ].map(([status, request, header = "accept: */*", body]) => `
+          > ${request}
+          > ${header}
+          > if-none-match: *
+          ${body === undefined ? "" : `> ${body}`}
+          < ${status}
+          < cache-control: no-store
+          < etag: (none)
+        `),
+      ].join(""),
     },
   ],
 };
