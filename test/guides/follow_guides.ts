@@ -1,6 +1,6 @@
 /**
  * Follows the guides for changes of the code (src/README.md and src/http/README.md) in a copy of the project. As a program,
- * it makes such a copy in a folder, in which the gate is green:
+ * it makes such a copy in a folder, for the tests that need permissions:
  *
  *     deno run --allow-all test/guides/follow_guides.ts FOLDER
  *
