@@ -152,6 +152,15 @@ Deno.test("A filtered stream passes the lines that do not match", async () => {
   assertEquals(text, `${start}${message}id: ${all.at(-1)!.id}\n\n`);
 });
 
+Deno.test("a batch ends at a megabyte, and its Link header leads to the rest", async () => {
+  await using service = await openTestService();
+  const name = "\u0001".repeat(1_000);
+  const note = "\u0001".repeat(2_000);
+  for (let count = 0; count < 60; count++) await service.add({ ...REX, name, note });
+  const batches = await readBatches(service, "limit=100");
+  assertEquals(batches.map(({ length }) => length), [58, 2, 0]);
+});
+
 Deno.test("listEvents waits for an event of any instance, and at its timeout returns an empty batch", async () => {
   await using service = await openTestService();
   const { runtime } = service;

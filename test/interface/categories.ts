@@ -325,6 +325,18 @@ const NAMES: Story[] = [
       < 404
     `,
   })),
+  ...SAME_NAMES.map(([what, name]): Story => ({
+    clause: `no two categories have the same name: after one with ${what}, the second gets 409`,
+    told: `
+      > PUT /categories/{category}
+      > {"name":"{word} ${name}"}
+      < 201
+      > PUT /categories/{otherCategory}
+      > {"name":"{word} Straße"}
+      < 409
+      < ${TAKEN}
+    `,
+  })),
   ...OTHER_NAMES.map(([what, name]): Story => ({
     clause: `names are compared whole: one with ${what} is another one`,
     told: `
