@@ -233,7 +233,15 @@ export const BODIES: Section = {
         > ${bodyOf(LIMIT_BYTES)}
         < 201
         ${
-        ["POST /pets", "PATCH /pets/{nobody}", "POST /pets/batch"].map((request) => `
+        [
+          ...[
+            "POST /pets",
+            "PATCH /pets/{nobody}",
+            "POST /pets/batch",
+            "POST /pets/{nobody}/restore",
+          ],
+          ...["PUT /categories/{category}", "DELETE /categories/{category}"],
+        ].map((request) => `
           > ${request}
           > ${bodyOf(LIMIT_BYTES + 1)}
           < 413

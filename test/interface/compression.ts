@@ -1,4 +1,5 @@
 import type { Section } from "./story.ts";
+import { addsAll } from "./told.ts";
 
 /** Adds an animal of which a list has more than 1 KiB. */
 const LONG = `
@@ -9,6 +10,9 @@ const LONG = `
 `;
 
 const BODY = `[{"id":{rex},"name":"${"x".repeat(1_000)}","categoryId":{category}}]`;
+
+/** The names of two categories that end so have more than 1 KiB in JSON. */
+const LONG_NAME = String.raw`\u0001`.repeat(85);
 
 /** A list in gzip has an ETag of its own, also where a client hides the encoding. */
 export const COMPRESSION: Section = {
@@ -102,6 +106,38 @@ export const COMPRESSION: Section = {
           < etag: "{tag}-gzip"
         `).join("")
       }
+      `,
+    },
+    {
+      clause: "the list of categories is compressed, too",
+      told: `
+        > PUT /categories/{category}
+        > {"name":"{word} ${LONG_NAME}"}
+        < 201
+        > PUT /categories/{otherCategory}
+        > {"name":"{word} 2 ${LONG_NAME}"}
+        < 201
+        > GET /categories
+        > accept-encoding: gzip
+        < 200
+        < etag: "…-gzip"
+        < vary: …accept-encoding…
+        < [… ,{"id":{category},"name":"{word} ${LONG_NAME}"},…]
+      `,
+    },
+    {
+      clause: "the counts of categories are compressed, too",
+      told: `
+        ${
+        addsAll(
+          Array.from({ length: 60 }, (_, index) => `{"name":"Rex","categoryId":${1_000 + index}}`),
+        )
+      }
+        > GET /categories/counts
+        > accept-encoding: gzip
+        < 200
+        < etag: "…-gzip"
+        < vary: …accept-encoding…
       `,
     },
     {

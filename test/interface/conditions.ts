@@ -426,6 +426,26 @@ export const CONDITIONS: Section = {
       `,
     },
     {
+      clause: "a page that shows the same animals, but is the last one now, has another ETag",
+      told: `
+        ${ADDED}
+        > POST /pets
+        > {"name":"Max","categoryId":{category}}
+        < 201
+        > GET /pets?categoryId={category}&limit=1
+        < 200
+        < etag: {page}
+        < link: {next}
+        > DELETE /pets/{rex}
+        < 204
+        > GET /pets?categoryId={category}&limit=1
+        > if-none-match: {page}
+        < 200
+        < etag: {last}
+        < link: (none)
+      `,
+    },
+    {
       clause: "an animal that has changed since its ETag is read again",
       told: `
         ${ADDED}

@@ -48,6 +48,7 @@ const MISSING: [what: string, value: string, message: string][] = [
 
 const INVALID: [what: string, value: string, message: string][] = [
   ["with a key in quotes", 'Bearer "{key}"', QUOTED],
+  ["with a key in single quotes", "Bearer '{key}'", QUOTED],
   ["with the scheme twice", "Bearer bearer {key}", QUOTED],
   ["with a word", "Bearer secret", MISTYPED],
   ["with a key and a digit more", "Bearer {key}0", MISTYPED],
@@ -153,6 +154,14 @@ export const CREDENTIALS: Section = {
       told: `
         > GET /key
         > authorization: bearer {key}
+        < 200
+      `,
+    },
+    {
+      clause: "several spaces may be before the key",
+      told: `
+        > GET /key
+        > authorization: Bearer   {key}
         < 200
       `,
     },

@@ -184,6 +184,18 @@ const POSITIONS: Story[] = [
     `,
   },
   {
+    clause: "an empty Last-Event-ID, as a client sends it without one, says nothing",
+    needs: ALONE,
+    told: `
+      ${FROM_NOW}
+      ${REX}
+      > GET /events?lastEventId={position}
+      > last-event-id:
+      < 200
+      < [{"subject":"pets/{rex}",…}]
+    `,
+  },
+  {
     clause: "lastEventId=now-1 begins one event before the end, and now-2 two",
     needs: ALONE,
     told: `
@@ -408,6 +420,7 @@ export const FEED: Section = {
         < 200
         < cache-control: no-store
         < etag: (none)
+        < vary: …accept, accept-encoding…
       `,
     },
     ...REFUSED.map(([query, message]): Story => ({
