@@ -110,14 +110,40 @@ function readsBody(
   });
 }
 
+/** Shows another cursor of the next page. */
+function withCursor(response: Response, change: (cursor: number) => number): Response {
+  const link = response.headers.get("link");
+  if (link === null) return response;
+  const changed = link.replace(CURSOR, (cursor) => String(change(Number(cursor))));
+  return withHeaders(response, { link: changed });
+}
+
+const CURSOR = /(?<=[?&]cursor=)\d+/;
+
 /** Moves the cursor of the next page. */
 function movesCursor(by: number): WrongServer["wrong"] {
-  return inResponses(isList, (response) => {
-    const link = response.headers.get("link");
-    if (link === null) return response;
-    const moved = link.replace(/(?<=[?&]cursor=)\d+/, (id) => String(Number(id) + by));
-    return withHeaders(response, { link: moved });
-  });
+  return inResponses(isList, (response) => withCursor(response, (cursor) => cursor + by));
+}
+
+/** A page begins after as many animals as were on those before it. */
+function countsAnimals(): WrongServer["wrong"] {
+  return (right) => async (request) => {
+    if (!isList(request)) return await right(request);
+    const { searchParams } = new URL(request.url);
+    const count = searchParams.get("cursor");
+    const next = Number(count) + Number(searchParams.get("limit"));
+    if (count === null) return withCursor(await right(request), () => next);
+    const before = await right(askedOtherwise(request, ({ searchParams }) => {
+      searchParams.delete("cursor");
+      searchParams.set("limit", count);
+    }));
+    // Nothing is after the last page.
+    const [cursor] = CURSOR.exec(before.headers.get("link") ?? "") ?? ["1"];
+    const page = await right(
+      askedOtherwise(request, ({ searchParams }) => searchParams.set("cursor", cursor)),
+    );
+    return withCursor(page, () => next);
+  };
 }
 
 const hasStatus = (status: number) => (_: Request, response: Response) =>
@@ -315,6 +341,12 @@ const OF_ADDITIONS: WrongServer[] = [
     breaks:
       "4.1 List animals: Link has the address of the next page, and the last page has none: categoryId={category}",
     wrong: movesCursor(1),
+  },
+  {
+    fault: "a cursor that is an offset",
+    breaks:
+      "4.1 List animals: paging neither skips nor repeats an animal, although others come and go: categoryId={category}",
+    wrong: countsAnimals(),
   },
   {
     fault: "a page without the address of the next one",
