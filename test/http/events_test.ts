@@ -236,6 +236,24 @@ Deno.test("A stream sends each event soon, a comment after silence, and ends aft
   assertEquals([stream.isOver, runtime.waits()], [true, []]);
 });
 
+Deno.test("A stream ends after 4 to 6 minutes, and sends a comment after 15 seconds of silence", async () => {
+  for (const [random, minutes] of [[0, 4], [1, 6]]) {
+    await using service = await openTestService();
+    const { runtime } = service;
+    runtime.random = () => random;
+    const stream = await openStream(service, "lastEventId=now");
+    stream.text = "";
+    await runtime.advance(14_000);
+    assertEquals(stream.text, "");
+    await runtime.advance(2_000);
+    assertEquals(stream.text, ":\n\n");
+    await runtime.advance(minutes * 60_000 - 17_000);
+    assertEquals(stream.isOver, false);
+    await runtime.advance(2_000);
+    assertEquals(stream.isOver, true);
+  }
+});
+
 Deno.test("A client gets a stream if its Accept names the type of streams and none of JSON; HEAD opens none", async () => {
   await using service = await openTestService();
   const cases: [accept: string, isStream: boolean][] = [

@@ -272,6 +272,26 @@ export const IDEMPOTENCY: Section = {
         ${ofOneAnimal('"{once} restore"', "POST /pets/{id}/restore", "", 200)}
       `,
     },
+    {
+      clause: "a change of more or of fewer fields is another request",
+      told: `
+        ${ADD_REX}
+        > PATCH /pets/{rex}
+        > idempotency-key: {once}
+        > {"name":"Mia","status":"sold"}
+        < 200
+        > PATCH /pets/{rex}
+        > idempotency-key: {once}
+        > {"status":"sold"}
+        < 409
+        < ${REUSED}
+        > PATCH /pets/{rex}
+        > idempotency-key: {once}
+        > {"status":"sold","name":"Mia","note":"Shy"}
+        < 409
+        < ${REUSED}
+      `,
+    },
     ...SAME_KEYS.map(([what, first, second]) => ({
       clause: `the same Idempotency-Key may be written ${what}`,
       told: `

@@ -33,6 +33,23 @@ export const KEY: Section = {
       `,
     },
     {
+      clause: "the ETag of a key changes if the key gets an end",
+      needs: ["a read-only key", "an operator"],
+      told: `
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        < 200
+        < etag: {etag}
+        ~ the read-only key is replaced, and valid for 24 hours more
+        > GET /key
+        > authorization: Bearer {readOnlyKey}
+        > if-none-match: {etag}
+        < 200
+        < etag: {otherTag}
+        < {"id":"…","label":"…","readOnly":true,"expiresAt":"…"}
+      `,
+    },
+    {
       clause: "two keys have two ids",
       needs: ["a read-only key"],
       told: `

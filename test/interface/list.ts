@@ -598,6 +598,11 @@ const PARAMETERS: Story[] = refusedQueries("/pets", [
     'Query parameter "a" is not known: use limit, status, categoryId, cursor, ids, name, q, order, removed',
     ["a=secret", "limit=5&a=1"],
   ],
+  ...["__proto__", "toString", "Limit"].map((name): RefusedQueries => [
+    `an unknown parameter gets 400, also one that each object has: ${name}`,
+    `Query parameter "${name}" is not known: use limit, …`,
+    [`${name}=1`],
+  ]),
   ...["offset", "page"].map((name): RefusedQueries => [
     `${name} gets 400, which names the Link header`,
     `Query parameter "${name}" is not known: the address of the next page is in the Link header`,

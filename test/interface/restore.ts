@@ -110,10 +110,13 @@ export const RESTORE: Section = {
         < ${NOT_REMOVED}
       `,
     },
-    {
-      clause: "a restore of an animal whose name the operator has erased gets 409",
+    ...[
+      ["name", ERASED_REX],
+      ["note", '{"name":"Rex","categoryId":{category},"note":"(removed)"}'],
+    ].map(([what, body]) => ({
+      clause: `a restore of an animal whose ${what} the operator has erased gets 409`,
       told: `
-        ${adds("rex", ERASED_REX)}
+        ${adds("rex", body)}
         > DELETE /pets/{rex}
         < 204
         > POST /pets/{rex}/restore
@@ -126,7 +129,7 @@ export const RESTORE: Section = {
         )
       }
       `,
-    },
+    })),
     {
       clause: "a restore of an animal that never was gets 404",
       told: `

@@ -142,8 +142,15 @@ async function refuseAll(
   requests: (() => Promise<Response>)[],
 ): Promise<Response[]> {
   const limited = { status: 429, code: "rate_limited" };
-  const pending = requests.map((request) => assertRefused(service, request, limited));
-  await service.runtime.advance(HOLD_BACK_MS);
+  let sent = 0;
+  const pending = requests.map(async (request) => {
+    const response = await assertRefused(service, request, limited);
+    sent++;
+    return response;
+  });
+  await service.runtime.advance(HOLD_BACK_MS - 1);
+  assertEquals(sent, 0);
+  await service.runtime.advance(1);
   return await Promise.all(pending);
 }
 
