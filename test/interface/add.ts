@@ -91,7 +91,7 @@ export const ADD: Section = {
       `,
     })),
   ],
-  added: [
+  beyond: [
     {
       clause: "an addition gets the address of the animal",
       told: `

@@ -24,7 +24,7 @@ const UNKNOWN_PATHS: [what: string, path: string][] = [
 export const ADDRESSES: Section = {
   title: "4 Addresses",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "an addition means the same if its path is encoded, and its address is not",
       told: `

@@ -1,6 +1,6 @@
 import { errorOf, type Section } from "./story.ts";
 
-const ADDED = `
+const ADDS_REX = `
   > POST /pets
   > {"name":"Rex","categoryId":{category},"status":"available"}
   < 201
@@ -11,7 +11,7 @@ const ADDED = `
 const REX = '{"id":{rex},"name":"Rex","categoryId":{category},"status":"available"}';
 const SOLD = REX.replace("available", "sold");
 const NEW_REX = '{"name":"Rex","categoryId":{category}}';
-const ADD_REX = `{"action":"add","body":${NEW_REX}}`;
+const ADDITION = `{"action":"add","body":${NEW_REX}}`;
 
 const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
 const NOT_REMOVED = errorOf(
@@ -42,7 +42,7 @@ const FIELDS_OF_OPERATION =
 const EMPTY = errorOf(400, "malformed_body", "The body is empty: send one JSON object");
 
 const REPEATED = onceOf(
-  ADD_REX,
+  ADDITION,
   '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
   '{"action":"remove","petId":{rex}}',
   '{"action":"remove","petId":{nobody}}',
@@ -59,11 +59,11 @@ const REPEATED_RESULTS = [
 export const BATCH: Section = {
   title: "4.15 Several at once",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "an addition in a batch gets the status, the headers and the body of a single one",
       told: `
-        ${batchOf(ADD_REX)}
+        ${batchOf(ADDITION)}
         ${
         resultsOf(`{
           "status":201,"etag":"\\"{tag}\\"","location":"{base}/pets/{rex}",
@@ -79,7 +79,7 @@ export const BATCH: Section = {
     {
       clause: "a change in a batch gets the status, the ETag and the body of a single one",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${batchOf('{"action":"change","petId":{rex},"body":{"status":"sold"}}')}
         ${resultsOf(`{"status":200,"etag":"\\"{sold}\\"","body":${SOLD}}`)}
         > GET /pets/{rex}
@@ -91,7 +91,7 @@ export const BATCH: Section = {
     {
       clause: "a removal and a restore in a batch get what single ones get",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${batchOf('{"action":"remove","petId":{rex}}', '{"action":"restore","petId":{rex}}')}
         ${resultsOf('{"status":204}', `{"status":200,"etag":"\\"{tag}\\"","body":${REX}}`)}
         > GET /pets/{rex}/events
@@ -102,7 +102,7 @@ export const BATCH: Section = {
     {
       clause: "operations for one animal are carried out one after the other, in their order",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${
         batchOf(
           '{"action":"change","petId":{rex},"body":{"status":"sold"}}',
@@ -132,7 +132,7 @@ export const BATCH: Section = {
     {
       clause: "animals are added in the order of the operations",
       told: `
-        ${batchOf(...["a", "b", "c"].map((name) => ADD_REX.replace('"Rex"', `"${name}"`)))}
+        ${batchOf(...["a", "b", "c"].map((name) => ADDITION.replace('"Rex"', `"${name}"`)))}
         < 200
         > GET /pets?categoryId={category}&order=asc
         < 200
@@ -142,7 +142,7 @@ export const BATCH: Section = {
     {
       clause: "an operation that is refused gets the Error of a single one, and stops no other",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${
         batchOf(
           '{"action":"add","body":{"name":"Rex"}}',
@@ -180,7 +180,7 @@ export const BATCH: Section = {
     {
       clause: "ifMatch and ifNoneMatch are the headers of the single request",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${
         batchOf(
           '{"action":"change","petId":{rex},"ifMatch":"\\"a\\"","body":{"status":"sold"}}',
@@ -213,7 +213,7 @@ export const BATCH: Section = {
       clause:
         "expected takes an animal as it was read in place of its ETag, in any order of fields",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${
         batchOf(
           `{"action":"change","petId":{rex},"expected":${REX},"body":{"status":"sold"}}`,
@@ -247,14 +247,14 @@ export const BATCH: Section = {
     {
       clause: "a batch may have 100 operations",
       told: `
-        ${batchOf(...Array(100).fill(ADD_REX))}
+        ${batchOf(...Array(100).fill(ADDITION))}
         ${resultsOf(...Array(100).fill('{"status":201,…}'))}
       `,
     },
     {
       clause: "a batch that is sent again with its Idempotency-Key does nothing twice",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${REPEATED}
         ${resultsOf(...REPEATED_RESULTS.map((result) => result.replace(",REPLAYED", "")))}
         ${REPEATED}
@@ -276,27 +276,27 @@ export const BATCH: Section = {
       told: `
         > POST /pets/batch
         > idempotency-key: {once}
-        > {"operations":[${ADD_REX}]}
+        > {"operations":[${ADDITION}]}
         ${resultsOf('{"status":201,…}')}
         > POST /pets/batch
         > idempotency-key: "{once}"
         > { "operations": [
-        >   ${ADD_REX} ] }
+        >   ${ADDITION} ] }
         ${resultsOf('{"status":201,"replayed":true,…}')}
       `,
     },
     {
       clause: "an Idempotency-Key with another batch gets 409, and nothing is stored",
       told: `
-        ${onceOf(ADD_REX, ADD_REX)}
+        ${onceOf(ADDITION, ADDITION)}
         ${resultsOf('{"status":201,"body":{"id":{rex},…},…}', '{"status":201,…}')}
-        ${onceOf(ADD_REX)}
+        ${onceOf(ADDITION)}
         < 409
         < ${REUSED}
-        ${onceOf(ADD_REX, ADD_REX, ADD_REX)}
+        ${onceOf(ADDITION, ADDITION, ADDITION)}
         < 409
         < ${REUSED}
-        ${onceOf(ADD_REX, ADD_REX, '{"action":"remove","petId":{rex}}')}
+        ${onceOf(ADDITION, ADDITION, '{"action":"remove","petId":{rex}}')}
         < 409
         < ${REUSED}
         > GET /pets?categoryId={category}
@@ -308,10 +308,10 @@ export const BATCH: Section = {
       clause: "after 24 hours, another batch may have an Idempotency-Key",
       needs: ["a clock"],
       told: `
-        ${onceOf(ADD_REX, ADD_REX)}
+        ${onceOf(ADDITION, ADDITION)}
         ${resultsOf('{"status":201,…}', '{"status":201,…}')}
         ~ 25 hours pass
-        ${onceOf(ADD_REX)}
+        ${onceOf(ADDITION)}
         ${resultsOf('{"status":201,"etag":"…","location":"…","body":{…}}')}
       `,
     },
@@ -322,7 +322,7 @@ export const BATCH: Section = {
         > idempotency-key: {once}
         > ${NEW_REX}
         < 201
-        ${onceOf(ADD_REX)}
+        ${onceOf(ADDITION)}
         < 409
         < ${REUSED}
         > GET /pets?categoryId={category}
@@ -373,7 +373,7 @@ export const BATCH: Section = {
           `{"action":"add","petId":{nobody},"body":${NEW_REX}}`,
           '{"action":"remove","petId":{nobody},"ifMatch":"*",' +
             '"expected":{"id":1,"name":"Rex","categoryId":7}}',
-          ADD_REX,
+          ADDITION,
         )
       }
         ${
@@ -391,7 +391,7 @@ export const BATCH: Section = {
     {
       clause: "a batch that is malformed gets 400, and nothing of it is carried out",
       told: `
-        ${batchOf(ADD_REX, '{"action":"sell","petId":{nobody}}')}
+        ${batchOf(ADDITION, '{"action":"sell","petId":{nobody}}')}
         < 400
         < ${invalid('operations[1]: Field "action" must be one of add, change, remove, restore')}
         > GET /pets?categoryId={category}
@@ -403,7 +403,7 @@ export const BATCH: Section = {
       clause: "a batch that has not 1 to 100 operations gets 400",
       told: [
         ...['{"operations":[]}', '{"operations":{}}'],
-        operationsOf(...Array(101).fill(ADD_REX)),
+        operationsOf(...Array(101).fill(ADDITION)),
       ].map((body) => refused(body, 'Field "operations" must be an array of 1 to 100 operations'))
         .join(""),
     },
@@ -411,12 +411,12 @@ export const BATCH: Section = {
       clause: "an error of a batch says where the fault is",
       told: refused("{}", 'Field "operations" is missing') +
         refused(
-          `{"operations":[${ADD_REX}],"more":1}`,
+          `{"operations":[${ADDITION}],"more":1}`,
           'Field "more" is not known; the fields are operations',
         ) +
-        refused(operationsOf(ADD_REX, "1"), "operations[1] must be an object") +
+        refused(operationsOf(ADDITION, "1"), "operations[1] must be an object") +
         refused(
-          operationsOf(ADD_REX, `{"body":${NEW_REX}}`),
+          operationsOf(ADDITION, `{"body":${NEW_REX}}`),
           'operations[1]: Field "action" is missing',
         ) +
         refused(
@@ -443,7 +443,7 @@ export const BATCH: Section = {
         operationsOf('{"action":"add","body":{"name":"a","name":"b"}}'),
         "A field is repeated in one of the objects of the body",
       ) + refused(
-        `{"operations":[${ADD_REX}],"operations":[${ADD_REX}]}`,
+        `{"operations":[${ADDITION}],"operations":[${ADDITION}]}`,
         'Field "operations" is repeated',
       ),
     },
@@ -451,7 +451,7 @@ export const BATCH: Section = {
       clause: "a batch that is no JSON object gets 400",
       told: `
         > POST /pets/batch
-        > [${ADD_REX}]
+        > [${ADDITION}]
         < 400
         < ${errorOf(400, "malformed_body", "The body must be one JSON object")}
       `,

@@ -21,7 +21,7 @@ const categorized = (categoryId: string) => `{"name":"Rex","categoryId":${catego
 export const BODIES: Section = {
   title: "2 Bodies",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "an addition says which fields it lacks",
       told: refused(["{}"], 'Field "name" is missing; Field "categoryId" is missing'),

@@ -848,5 +848,5 @@ const HISTORY: Story[] = [
 export const CATEGORIES: Section = {
   title: "4.9 to 4.13 Categories",
   contract: [],
-  added: [...WRITES, ...READS, ...NAMES, ...CONDITIONS, ...RETRIES, ...HISTORY],
+  beyond: [...WRITES, ...READS, ...NAMES, ...CONDITIONS, ...RETRIES, ...HISTORY],
 };

@@ -2,7 +2,7 @@ import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
 import { adds } from "./told.ts";
 
-const ADDED = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
+const ADDS_REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
 
 const ACCEPTED = "application/merge-patch+json, application/json";
 const STATUS = 'Field "status" must be one of available, pending, sold';
@@ -12,11 +12,11 @@ const INT64 =
 export const CHANGE: Section = {
   title: "4.4 Change an animal",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "a change gets the animal as it is now, as each read has it",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > {"status":"sold"}
         < 200
@@ -34,7 +34,7 @@ export const CHANGE: Section = {
     {
       clause: "a change may name several fields, in any order",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > { "categoryId": -9223372036854775808.0, "name": "Mia" }
         < 200
@@ -65,7 +65,7 @@ export const CHANGE: Section = {
     {
       clause: "each status may become each other one",
       told: [
-        ADDED,
+        ADDS_REX,
         ...["pending", "sold", "available", "sold", "pending", "available"].map((status) => `
           > PATCH /pets/{rex}
           > {"status":"${status}"}
@@ -77,7 +77,7 @@ export const CHANGE: Section = {
     {
       clause: "a change that finds nothing to change gets the animal and is no event",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > {"status":"available","name":"Rex"}
         < 200
@@ -90,7 +90,7 @@ export const CHANGE: Section = {
     {
       clause: "a change is declared as a JSON Merge Patch or as JSON, in UTF-8",
       told: [
-        ADDED,
+        ADDS_REX,
         ...[
           "application/merge-patch+json",
           "Application/Merge-Patch+JSON",

@@ -18,7 +18,7 @@ const LONG_NAME = String.raw`\u0001`.repeat(85);
 export const COMPRESSION: Section = {
   title: "4.1 Compression",
   contract: [],
-  added: [
+  beyond: [
     ...["gzip", "br, GZIP;q=0.5", "*"].map((accepted) => ({
       clause: `a list of 1 KiB and more is compressed for a client that accepts ${accepted}`,
       told: `

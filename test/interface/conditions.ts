@@ -1,7 +1,7 @@
 import { errorOf, type Section, type Story } from "./story.ts";
 import { adds } from "./told.ts";
 
-const ADDED = `
+const ADDS_REX = `
   > POST /pets
   > {"name":"{word}","categoryId":{category},"status":"available"}
   < 201
@@ -85,11 +85,11 @@ const READS_OF_ALL = ["/pets?limit=1", "/pets?removed=true", "/categories", "/ca
 export const CONDITIONS: Section = {
   title: "4 Conditions",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "If-Match lets a change pass if it names the ETag",
       told: [
-        ADDED,
+        ADDS_REX,
         ...NAMING_TAG.map((value) => `
           > PATCH /pets/{rex}
           > if-match: ${value}
@@ -102,7 +102,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-Match refuses a change with 412 if it does not name the ETag",
       told: [
-        ADDED,
+        ADDS_REX,
         ...NAMING_OTHERS.map((value) => `
           > PATCH /pets/{rex}
           > if-match: ${value}
@@ -115,7 +115,7 @@ export const CONDITIONS: Section = {
     {
       clause: "a change that If-Match refuses changes nothing",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > if-match: "a"
         > {"status":"sold"}
@@ -129,7 +129,7 @@ export const CONDITIONS: Section = {
     {
       clause: "of two changes with the ETag of a page of one id, the second gets 412",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > GET /pets?ids={rex}
         < 200
         < etag: "{tag}"
@@ -170,7 +170,7 @@ export const CONDITIONS: Section = {
     {
       clause: "the ETag of a page of other ids names no animal in If-Match",
       told: [
-        ADDED,
+        ADDS_REX,
         adds("max", '{"name":"Max","categoryId":{category}}'),
         ...["{rex},{max}", "{max}"].map((ids, index) => `
           > GET /pets?ids=${ids}
@@ -187,7 +187,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-Match lets a removal pass if it names the ETag, and else refuses it with 412",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > DELETE /pets/{rex}
         > if-match: W/"a", "{tag}0"
         < 412
@@ -200,7 +200,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-Match of a restore names the ETag before the removal",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > DELETE /pets/{rex}
         < 204
         > POST /pets/{rex}/restore
@@ -216,7 +216,7 @@ export const CONDITIONS: Section = {
     ...['"{tag}"', "*", '"a", W/"{tag}-gzip"'].map((value) => ({
       clause: `If-None-Match: ${value} refuses a change and a removal with 412`,
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > if-none-match: ${value}
         > {"status":"sold"}
@@ -234,7 +234,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-None-Match lets a change and a removal pass if it names other states",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > if-none-match: "a"
         > {"status":"sold"}
@@ -265,7 +265,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-None-Match of a restore names the state before the removal",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > DELETE /pets/{rex}
         < 204
         > POST /pets/{rex}/restore
@@ -296,7 +296,7 @@ export const CONDITIONS: Section = {
     {
       clause: "409 comes before the condition of a restore",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > POST /pets/{rex}/restore
         > if-match: "a"
         < 409
@@ -326,7 +326,7 @@ export const CONDITIONS: Section = {
     ...[["If-Match", "if-match"], ["If-None-Match", "if-none-match"]].map(([name, header]) => ({
       clause: `a malformed ${name} of a write gets 400`,
       told: [
-        ADDED,
+        ADDS_REX,
         ...MALFORMED.map((value) => `
           > PATCH /pets/{rex}
           > ${header}: ${value}
@@ -354,7 +354,7 @@ export const CONDITIONS: Section = {
     {
       clause: "with If-Match and If-None-Match, both decide",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > if-match: "{tag}"
         > if-none-match: "{tag}"
@@ -376,7 +376,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-None-Match of a read may name its ETag beside others, weak or with a coding",
       told: [
-        ADDED,
+        ADDS_REX,
         ...NAMING_TAG.map((value) => `
           > GET /pets/{rex}
           > if-none-match: ${value}
@@ -388,7 +388,7 @@ export const CONDITIONS: Section = {
     {
       clause: "If-None-Match of a read gets the whole response if it does not name its ETag",
       told: [
-        ADDED,
+        ADDS_REX,
         ...['"a"', 'W/"a", "b"', '"{tag}0"', "{tag}", "", '"*"'].map((value) => `
           > GET /pets/{rex}
           > if-none-match: ${value}
@@ -428,7 +428,7 @@ export const CONDITIONS: Section = {
     {
       clause: "a page that shows the same animals, but is the last one now, has another ETag",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > POST /pets
         > {"name":"Max","categoryId":{category}}
         < 201
@@ -448,7 +448,7 @@ export const CONDITIONS: Section = {
     {
       clause: "an animal that has changed since its ETag is read again",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > PATCH /pets/{rex}
         > {"status":"sold"}
         < 200
@@ -485,7 +485,7 @@ export const CONDITIONS: Section = {
     {
       clause: "no error may be stored or become 304, and none has an ETag",
       told: [
-        ADDED,
+        ADDS_REX,
         ...[
           ["404", "GET /pets/{nobody}"],
           ["400", "GET /pets?limit=0"],
@@ -512,7 +512,7 @@ function unchangedRead(path: string): Story {
   return {
     clause: `GET ${path} gets 304 without a body if If-None-Match names its ETag`,
     told: `
-      ${ADDED}
+      ${ADDS_REX}
       > PUT /categories/{category}
       > {"name":"{word}"}
       < 201

@@ -4,7 +4,7 @@ import { adds, refusedQueries } from "./told.ts";
 export const COUNT_ANIMALS: Section = {
   title: "4.14 Count the animals of categories",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "a store without animals has no counts, also if categories have names",
       needs: ["an empty store"],

@@ -101,7 +101,7 @@ const REDIRECTS = [
 export const CREDENTIALS: Section = {
   title: "5 Authentication",
   contract: OPERATIONS.flatMap(refusalsOf),
-  added: [
+  beyond: [
     ...METHODS.map(([path, allow]): Story => ({
       clause: `each method of ${path} needs a key`,
       told: allow.replace(", OPTIONS", "").split(", ").map((method) => `

@@ -26,7 +26,7 @@ const MISSING = errorOf(
 export const CROSS_ORIGIN: Section = {
   title: "4 Scripts of other origins",
   contract: [],
-  added: [
+  beyond: [
     ...METHODS.map(([path, allow]): Story => ({
       clause: `a preflight of ${path} needs no key, and an unknown origin may send nothing`,
       told: `

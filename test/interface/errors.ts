@@ -54,7 +54,7 @@ const WITH_QUERIES: [request: string, body: string][] = [
 export const ERRORS: Section = {
   title: "7 Errors",
   contract: [],
-  added: [
+  beyond: [
     ...UNKNOWN_PATHS.map(([what, request]): Story => ({
       clause: `a path ${what} gets 404, which names the paths that there are`,
       told: `

@@ -8,7 +8,7 @@ const UNKNOWN =
 export const FAULTS: Section = {
   title: "7 Errors of a service that fails",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "while the disk of the store is full, additions get 503 storage_full, and lists 200",
       needs: ["faults"],

@@ -263,7 +263,7 @@ const POSITIONS: Story[] = [
 export const FEED: Section = {
   title: "4.5 The feed",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "each addition, change, removal and restore is an event, oldest first",
       needs: ALONE,

@@ -34,7 +34,7 @@ export const GET: Section = {
       `,
     },
   ],
-  added: [
+  beyond: [
     {
       clause: "a read says that the operation is deprecated, when it ends and what replaces it",
       told: `

@@ -141,7 +141,7 @@ const PAGES: Story[] = [
 export const HISTORY: Section = {
   title: "4.7 History of an animal",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "the history has all that happened to an animal, newest first, with the key",
       told: `

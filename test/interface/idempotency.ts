@@ -37,7 +37,7 @@ const INVALID_KEYS = [
 export const IDEMPOTENCY: Section = {
   title: "Idempotency-Key",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "an addition that is sent again adds nothing and gets the first response",
       told: `

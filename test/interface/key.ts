@@ -3,7 +3,7 @@ import type { Section } from "./story.ts";
 export const KEY: Section = {
   title: "4.8 The API key",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "the key of a request is described, with the label that the operator gave",
       told: `

@@ -721,5 +721,5 @@ export const LIST: Section = {
       `,
     })),
   ],
-  added: [...ORDER, ...PAGES, ...LENGTH, ...HEADERS, ...FILTERS, ...IDS, ...PARAMETERS],
+  beyond: [...ORDER, ...PAGES, ...LENGTH, ...HEADERS, ...FILTERS, ...IDS, ...PARAMETERS],
 };

@@ -23,7 +23,7 @@ const removed = (...ids: string[]) =>
 export const LIST_REMOVED: Section = {
   title: "4.1 List removed animals",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "removed=true lists the removed animals, last removed first",
       needs: ["a store that nobody else changes"],

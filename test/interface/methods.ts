@@ -72,7 +72,7 @@ const FAILED_HEADS: [path: string, status: number][] = [
 export const METHODS_OF_PATHS: Section = {
   title: "4 Methods",
   contract: [],
-  added: [
+  beyond: [
     ...METHODS.map(of),
     {
       clause: "OPTIONS names the types of a change",

@@ -2,7 +2,7 @@ import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
 import { adds } from "./told.ts";
 
-const ADDED = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
+const ADDS_REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
 
 const REMOVED = `
   > DELETE /pets/{rex}
@@ -14,11 +14,11 @@ const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does 
 export const REMOVE: Section = {
   title: "4.6 Remove an animal",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "a removal gets 204 and no body",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > DELETE /pets/{rex}
         < 204
         < etag: (none)
@@ -28,7 +28,7 @@ export const REMOVE: Section = {
     {
       clause: "a removed animal cannot be read, changed or removed",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${REMOVED}
         > GET /pets/{rex}
         < 404
@@ -72,7 +72,7 @@ export const REMOVE: Section = {
       clause: "a removed animal is not in the list of all animals, nor in that of a status",
       needs: ["an empty store"],
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${REMOVED}
         > GET /pets
         < 200
@@ -87,7 +87,7 @@ export const REMOVE: Section = {
     {
       clause: "the id of a removed animal is not given again",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         ${REMOVED}
         > POST /pets
         > {"name":"Rex","categoryId":{category},"status":"available"}
@@ -98,7 +98,7 @@ export const REMOVE: Section = {
     {
       clause: "the body of a removal is ignored",
       told: `
-        ${ADDED}
+        ${ADDS_REX}
         > DELETE /pets/{rex}
         > {
         < 204

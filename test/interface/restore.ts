@@ -26,7 +26,7 @@ const NOT_REMOVED = errorOf(
 export const RESTORE: Section = {
   title: "4.16 Restore a removed animal",
   contract: [],
-  added: [
+  beyond: [
     {
       clause: "a restore gets the animal as it was, with its id and its ETag",
       told: `

@@ -224,7 +224,7 @@ const OF_ALL: Story[] = [
 export const SEARCH: Section = {
   title: "4.1 Find animals by words",
   contract: [],
-  added: [
+  beyond: [
     ...BY_NAME,
     ...OF_ALL,
     ...BY_TEXT,

@@ -61,10 +61,10 @@ export interface Clause extends Story {
   level: 1 | 2;
 }
 
-export function clausesOf({ title, contract, added }: Section): Clause[] {
+export function clausesOf({ title, contract, beyond }: Section): Clause[] {
   return [
     ...contract.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 1 })),
-    ...added.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 2 })),
+    ...beyond.map((story): Clause => ({ ...story, name: `${title}: ${story.clause}`, level: 2 })),
   ];
 }
 

@@ -50,8 +50,8 @@ export interface Section {
   title: string;
   /** Those that hold for the contract with its three operations. */
   contract: readonly Story[];
-  /** Those of what this service adds to the contract. */
-  added: readonly Story[];
+  /** Those of what this service has beyond the contract. */
+  beyond: readonly Story[];
 }
 
 /** The Error of section 2. */
@@ -59,7 +59,7 @@ export function refusal(status: number): string {
   return `{"code":"…","message":"…","status":${status},…}`;
 }
 
-/** The Error with what this service adds to the contract: a stable code, and nothing but the three members. */
+/** The Error with what this service has beyond the contract: a stable code, and nothing but the three members. */
 export function errorOf(status: number, code: string, message = "…"): string {
   return JSON.stringify({ code, message, status });
 }

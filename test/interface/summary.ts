@@ -270,7 +270,7 @@ const SIMILAR_NAMES: Story[] = [
 export const SUMMARY: Section = {
   title: "4.17 Count animals by status",
   contract: [],
-  added: [
+  beyond: [
     ...COUNTS,
     ...SIMILAR_NAMES,
     ...refusedQueries("/pets/summary", [

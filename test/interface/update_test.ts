@@ -53,7 +53,7 @@ const ADDS = "  > POST /pets\n  > {}\n  < 201";
 /** The source of a section. `story` is what it tells. */
 const SOURCE = String.raw`
 export const SECTION = {
-  added: [
+  beyond: [
     {
       clause: "the first",
       told: ${"`"}

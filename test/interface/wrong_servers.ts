@@ -298,8 +298,8 @@ const OF_CONTRACT: WrongServer[] = [
   },
 ];
 
-/** Of what this service adds. */
-const OF_ADDITIONS: WrongServer[] = [
+/** Of what this service has beyond the contract. */
+const BEYOND_CONTRACT: WrongServer[] = [
   {
     fault: "an addition without Location",
     breaks: "4.2 Add an animal: an addition gets the address of the animal",
@@ -597,7 +597,7 @@ const OF_ADDITIONS: WrongServer[] = [
   },
 ];
 
-export const WRONG_SERVERS: readonly WrongServer[] = [...OF_CONTRACT, ...OF_ADDITIONS];
+export const WRONG_SERVERS: readonly WrongServer[] = [...OF_CONTRACT, ...BEYOND_CONTRACT];
 
 function lowerCase(text: string): string {
   return text.toLowerCase();
