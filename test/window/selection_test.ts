@@ -97,6 +97,10 @@ testInBrowser(
     await page.keyboard.press("Control+a");
     await boxOf(page, "Pet 130").click();
     await bar(page).getByText("1 selected").waitFor();
+    // Elsewhere, nobody sees what is selected.
+    await page.getByRole("link", { name: "Activity" }).click();
+    await bar(page).waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "All animals" }).click();
     await press(bar(page), "Clear");
     // Another list begins without a selection.
     await boxOf(page, "Pet 130").click();

@@ -110,7 +110,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "e edits the animal in whose row the focus is, and Delete removes it, or asks about the selected ones",
+  "e edits the animal in whose row the focus is or whose page is shown, and Delete removes it, or asks about the selected ones",
   async ({ service, open }) => {
     for (const name of ["Rex", "Mia", "Zoe", "Max"]) await service.add({ name, categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
@@ -153,6 +153,18 @@ testInBrowser(
     await dialog.getByRole("heading", { name: "Remove 2 animals?" }).waitFor();
     await press(dialog, "Remove");
     await toast(page, "2 animals were removed").waitFor();
+    await expectSoon(() => service.listIds(), [1]);
+    // On the page of an animal, this is meant. A removed one has neither.
+    await linkOf(page, "Rex").click();
+    await page.keyboard.press("e");
+    await dialog.getByRole("heading", { name: "Edit Rex" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await page.keyboard.press("Delete");
+    await toast(page, "Rex was removed").waitFor();
+    for (const key of ["e", "Delete"]) await page.keyboard.press(key);
+    await expectSoon(() => dialog.count(), 0);
+    await page.keyboard.press("Control+z");
     await expectSoon(() => service.listIds(), [1]);
     const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
     const reader = await open(`/window#key=${token}`);

@@ -1,14 +1,14 @@
-/** What the keys do to the animal in whose row the focus is, and to the selected ones. */
+/** What the keys do to the animal in whose row the focus is or whose page is shown, and to the selected ones. */
 
 import type { Pet } from "../../../events/pet.ts";
 import { openEditDialog } from "../animal/animal_dialog.tsx";
 import { removeOrAsk } from "../animal/change_animal.tsx";
 import { askToRemoveAll, progress } from "../animal/change_animals.tsx";
-import { petOf } from "../data/animals.ts";
+import { isRemoved, petOf } from "../data/animals.ts";
 import { mayWrite } from "../data/key_info.ts";
 import { isLoadingWhole, selectedIds, selectedPets } from "../data/selection.ts";
 import { focusedId } from "./animal_list.tsx";
-import { isListShown } from "../navigation/navigation.ts";
+import { animalId, isListShown } from "../navigation/navigation.ts";
 
 export function editFocused(): void {
   const pet = focusedPet();
@@ -25,6 +25,6 @@ export function removeSelectedOrFocused(): void {
 }
 
 function focusedPet(): Pet | undefined {
-  const id = focusedId();
-  return id === undefined ? undefined : petOf(id);
+  const id = animalId.value ?? focusedId();
+  return id === undefined || isRemoved(id) ? undefined : petOf(id);
 }

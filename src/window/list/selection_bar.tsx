@@ -14,7 +14,7 @@ import { Icon } from "../parts/icon.tsx";
 import { mayWrite } from "../data/key_info.ts";
 import { Menu } from "../parts/menu.tsx";
 import { openMoveDialog } from "../animal/move_dialog.tsx";
-import { animalId, isRemovedShown } from "../navigation/navigation.ts";
+import { isListShown } from "../navigation/navigation.ts";
 import {
   clearSelection,
   isAllSelected,
@@ -27,8 +27,7 @@ import {
 
 export function SelectionBar(): JSX.Element | null {
   if (progress.value !== undefined) return <Progress />;
-  const isElsewhere = animalId.value !== undefined || isRemovedShown.value;
-  const isShown = !isElsewhere && selectedIds.value.size > 0;
+  const isShown = isListShown.value && selectedIds.value.size > 0;
   return isShown ? <SelectedActions /> : null;
 }
 
