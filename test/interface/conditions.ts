@@ -434,14 +434,14 @@ export const CONDITIONS: Section = {
         < 201
         > GET /pets?categoryId={category}&limit=1
         < 200
-        < etag: {page}
+        < etag: "{page}"
         < link: {next}
         > DELETE /pets/{rex}
         < 204
         > GET /pets?categoryId={category}&limit=1
-        > if-none-match: {page}
+        > if-none-match: "{page}"
         < 200
-        < etag: {last}
+        < etag: "{last}"
         < link: (none)
       `,
     },

@@ -39,13 +39,13 @@ export const KEY: Section = {
         > GET /key
         > authorization: Bearer {readOnlyKey}
         < 200
-        < etag: {etag}
+        < etag: "{tag}"
         ~ the read-only key is replaced, and valid for 24 hours more
         > GET /key
         > authorization: Bearer {readOnlyKey}
-        > if-none-match: {etag}
+        > if-none-match: "{tag}"
         < 200
-        < etag: {otherTag}
+        < etag: "{otherTag}"
         < {"id":"…","label":"…","readOnly":true,"expiresAt":"…"}
       `,
     },
