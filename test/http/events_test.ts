@@ -271,6 +271,9 @@ Deno.test("A client gets a stream if its Accept names the type of streams and no
     const { status, headers, body } = await ask(service, "", { accept }, { method: "HEAD" });
     assertEquals([status, headers.get("content-type") === "text/event-stream"], [200, isStream]);
     assertEquals(body === null, isStream, accept);
+    const ofProxies = [headers.get("cache-control"), headers.get("x-accel-buffering")];
+    assertEquals(ofProxies, ["no-store", isStream ? "no" : null]);
+    assertEquals(headers.get("vary"), isStream ? "accept" : "accept, accept-encoding");
   }
   assertEquals(service.runtime.waits(), []);
 });

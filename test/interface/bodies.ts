@@ -214,6 +214,15 @@ export const BODIES: Section = {
       `,
     },
     {
+      clause: "a body may say that it is not encoded",
+      told: `
+        > POST /pets
+        > content-encoding: Identity
+        > {"name":"Rex","categoryId":{category}}
+        < 201
+      `,
+    },
+    {
       clause: "a body that is encoded gets 415, which says that none may be",
       told: ["POST /pets", "PATCH /pets/{nobody}"].map((request) => `
         > ${request}

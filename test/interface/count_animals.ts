@@ -51,11 +51,15 @@ export const COUNT_ANIMALS: Section = {
         ${adds("max", '{"name":"Max","categoryId":{category}}')}
         ${adds("mia", '{"name":"Mia","categoryId":-3}')}
         ${adds("zoe", '{"name":"Zoë","categoryId":{otherCategory}}')}
+        ${adds("ten", '{"name":"Ten","categoryId":10}')}
+        ${adds("nine", '{"name":"Nine","categoryId":9}')}
         > GET /categories/counts
         < 200
         < [
         < {"id":{otherCategory},"animals":1},
         < {"id":-3,"animals":1},
+        < {"id":9,"animals":1},
+        < {"id":10,"animals":1},
         < {"id":{category},"animals":1},
         < {"id":9223372036854775807,"animals":1}
         < ]
