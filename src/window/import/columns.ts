@@ -51,6 +51,12 @@ export function fieldOfColumn(columns: Columns, index: number): string | undefin
   return TARGETS.find(({ target }) => columns[target] === index)?.label;
 }
 
+/** Whether a column may have the choices of a field under a title that nobody knows, as "Zustand" for the status. */
+export function mayHaveChoices(titles: readonly string[], columns: Columns): boolean {
+  const hasUnused = titles.some((_, index) => fieldOfColumn(columns, index) === undefined);
+  return hasUnused && EDITABLE_FIELDS.some((it) => it.choices && columns[it.name] === undefined);
+}
+
 /** The text of a row in a column, without marks and blanks around it. A missing cell at the end of a row is empty. */
 export function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
   const index = columns[target];

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { FormField } from "../parts/form_field.tsx";
 import { type Choice, Select } from "../parts/select.tsx";
-import { missingColumns, type Target, TARGETS } from "./columns.ts";
+import { mayHaveChoices, missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding } from "./draft.ts";
 import { FirstRows, firstRowsOf } from "./first_rows.tsx";
 import type { Plan } from "./plan.ts";
@@ -25,8 +25,9 @@ export interface ReadingChoiceProps {
 /** The choices of how the file is read. They are folded if the file left none of them open. */
 export function ReadingChoice(props: ReadingChoiceProps): JSX.Element {
   const { draft, plan, onChange, onSheet } = props;
-  const { table: { origin }, columns } = draft;
-  const [isOpen] = useState(isOpenQuestion(origin) || missingColumns(columns).length > 0);
+  const { table: { origin, titles }, columns } = draft;
+  const hasOpenColumn = missingColumns(columns).length > 0 || mayHaveChoices(titles, columns);
+  const [isOpen] = useState(isOpenQuestion(origin) || hasOpenColumn);
   const isCsv = origin.kind === "csv";
   return (
     <details open={isOpen}>

@@ -646,6 +646,11 @@ testInBrowser(
     await choose(page, "name,category\n,Birds\n");
     await press(dialog, "Add the missing category");
     await expectSoon(() => causes.allInnerTexts(), ["Line 2: Name is missing"]);
+    await press(dialog, "Cancel");
+    // Only the status has no column, and one that nobody knows may be it.
+    await choose(page, "name,category,Zustand\nRex,7,frei\n");
+    await pickFrom(dialog, "Status", "Zustand");
+    await words.getByRole("combobox").waitFor();
   },
 );
 
