@@ -67,6 +67,21 @@ Deno.test("a body in gzip says its encoding and its length, which clients hide i
   }
 });
 
+Deno.test("a list is compressed from 1,024 bytes on, whatever the number of its characters", async () => {
+  await using service = await openTestService();
+  const ofName = 1_023 - '[{"id":1,"name":"","categoryId":1}]'.length;
+  await service.add(REX);
+  for (const name of ["x".repeat(ofName), "é".repeat(ofName / 2)]) {
+    for (const [more, encoding] of [["", null], ["x", "gzip"]]) {
+      await service.change(1, { name: name + more });
+      const headers = { "accept-encoding": "gzip" };
+      const response = await service.send("/v1/pets", { headers });
+      await response.body?.cancel();
+      assertEquals(response.headers.get("content-encoding"), encoding);
+    }
+  }
+});
+
 /** Adds pets with each status in turn, and without one. */
 async function addMany({ add }: TestService, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {

@@ -1,5 +1,5 @@
 import { errorOf, type Section, type Story } from "./story.ts";
-import { adds } from "./told.ts";
+import { adds, ERASED_REX } from "./told.ts";
 
 const ADDS_REX = `
   > POST /pets
@@ -305,6 +305,22 @@ export const CONDITIONS: Section = {
         > if-none-match: *
         < 409
         < ${NOT_REMOVED}
+      `,
+    },
+    {
+      clause: "409 of an erased animal comes before the condition of a restore",
+      told: `
+        ${adds("rex", ERASED_REX)}
+        > DELETE /pets/{rex}
+        < 204
+        > POST /pets/{rex}/restore
+        > if-match: "a"
+        < 409
+        < ${errorOf(409, "pet_erased")}
+        > POST /pets/{rex}/restore
+        > if-none-match: *
+        < 409
+        < ${errorOf(409, "pet_erased")}
       `,
     },
     ...["if-match", "if-none-match"].map((header) => ({
