@@ -1,7 +1,7 @@
 /** Searches by words, as they read the store. `interface/search` has what they find. */
 
 import { APPLICATION } from "../../src/application.ts";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 import { SCAN_LIMIT, SEARCHES_LIMIT, SEARCHES_OF_KEY_LIMIT } from "../../src/animals/pet_search.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
@@ -256,6 +256,31 @@ Deno.test("a summary reads at most 20,000 pets, and the summaries of the rest ha
     cursor = page.next;
   } while (cursor !== undefined);
   assertEquals(found, [20, 20, 10]);
+});
+
+Deno.test("the Link header of a summary that ends in time leads to the rest", async () => {
+  await using service = await openTestService();
+  const { faults, runtime, send } = service;
+  for (let count = 0; count < 2; count++) {
+    const add = { action: "add", body: { name: "Rex", categoryId: 7 } };
+    const body = JSON.stringify({ operations: Array(100).fill(add) });
+    const headers = { "content-type": "application/json" };
+    await (await send("/v1/pets/batch", { method: "POST", headers, body })).body?.cancel();
+  }
+  // A search has time for one read of animals, and not for two.
+  faults.onSnapshot = async (apply, _keys, ranges) => {
+    const read = await apply();
+    if (ranges.length > 0) await runtime.advance(1_100);
+    return read;
+  };
+  const counted = ({ counts }: { counts: { none: number } }) => counts.none;
+  for (const path of ["/v1/pets/summary?name=rex", "/v1/pets/summary?q=rex"]) {
+    const first = await send(path);
+    const next = new URL(/^<([^>]+)>; rel="next"$/.exec(first.headers.get("link")!)![1]);
+    assertMatch(next.pathname + next.search, new RegExp(`^${RegExp.escape(path)}&cursor=\\d+$`));
+    const rest = await send(next.pathname + next.search);
+    assertEquals(counted(await first.json()) + counted(await rest.json()), 200);
+  }
 });
 
 Deno.test("a search takes another turn within a read if its turn is over", async () => {

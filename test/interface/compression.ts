@@ -148,6 +148,7 @@ export const COMPRESSION: Section = {
         > accept-encoding: gzip
         < 200
         < etag: "…-gzip"
+        < vary: …accept-encoding…
         < [{"type":"PetCreated",…}]
       `,
     },

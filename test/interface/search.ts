@@ -27,6 +27,8 @@ const SEARCHES: Search[] = [
   ["a search of separators finds all animals", " , ", ["Rex", "Max"], []],
   ["a search of one comma finds all animals", ",", ["Rex", "Max"], []],
   ["letters of full width are as others", "ＲＥＸ", ["Rex", "ｒｅｘ"], ["Max"]],
+  ["a sign of several letters is as these", "kg", ["5 ㎏", "5 KG"], ["5 g"]],
+  ["a sign of a search is as its letters, too", "㎏", ["5 kg", "5 ㎏"], ["5 k g"]],
   ["ß is as SS in a name", "STRASSE", ["Straße", "strasse"], ["Strase"]],
   ["ß is as SS in a search", "straße", ["STRASSE", "Straẞe"], ["Strase"]],
   ["the Turkish İ is as I", "istanbul", ["İstanbul", "ISTANBUL"], ["stanbul"]],
