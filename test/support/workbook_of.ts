@@ -6,7 +6,7 @@ export interface SheetSource {
   name: string;
   /** The rows of the sheet as XML. */
   rows: string;
-  state?: "hidden" | "veryHidden";
+  state?: "visible" | "hidden" | "veryHidden";
   /** Whether it is a sheet of a chart. */
   isChart?: boolean;
 }

@@ -78,8 +78,13 @@ async function listSheets(
   );
   return elementsIn(await textOf("xl/workbook.xml"), "sheet")
     .map((attributes, index) => ({ attributes, index, name: attributes.name ?? "" }))
-    .filter(({ attributes }) => worksheets.has(attributes.id) && attributes.state === undefined)
+    .filter(({ attributes }) => worksheets.has(attributes.id) && isSeen(attributes.state))
     .map(({ name, index }) => ({ name, index }));
+}
+
+/** By its state, which is "visible" if there is none (ECMA-376, ST_SheetState). */
+function isSeen(state = "visible"): boolean {
+  return state === "visible";
 }
 
 /** The attributes of all elements with a name, without the prefixes of their names. */

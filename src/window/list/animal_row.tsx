@@ -94,7 +94,10 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
       data-label={field.label}
       class={field.isLong ? "wide" : ""}
     >
-      {isPicker ? <StatusPicker pet={pet} patch={patch} isInGrid /> : viewOf(field).show(value)}
+      {isPicker
+        // Each animal has a picker of its own, which does not fade from the colour of another one.
+        ? <StatusPicker key={pet.id} pet={pet} patch={patch} isInGrid />
+        : viewOf(field).show(value)}
     </span>
   );
 }

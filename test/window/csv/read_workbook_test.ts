@@ -31,7 +31,8 @@ Deno.test("readWorkbook() reads the first sheet with lines, or the chosen one, a
   const bytes = workbookOf([
     { name: "Chart", rows: "", isChart: true },
     { name: "Secret", rows: rowOf(1, ["x"]) + rowOf(2, ["y"]), state: "hidden" },
-    { name: "Cover", rows: rowOf(3, ["Our animals"]) },
+    { name: "Nobody's", rows: rowOf(1, ["x"]) + rowOf(2, ["y"]), state: "veryHidden" },
+    { name: "Cover", rows: rowOf(3, ["Our animals"]), state: "visible" },
     { name: "Dogs &amp; cats", rows: rowOf(1, ["Name"]) + rowOf(2, ["Rex"]) },
     { name: "Empty", rows: "" },
   ]);
