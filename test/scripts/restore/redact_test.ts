@@ -38,8 +38,8 @@ Deno.test("redacted() replaces the texts of any animal, key or category, and lea
     const { source, replaced, lines } = await redact(LINES, [subject]);
     await verifyExport(() => source());
     const positions = LINES.flatMap((line, index) => {
-      const { subject: other, data: { name, label } } = JSON.parse(line);
-      const isReplaced = other === subject && (name ?? label) !== undefined;
+      const { subject: other, data } = JSON.parse(line);
+      const isReplaced = other === subject && PERSONAL.some((name) => data[name] !== undefined);
       return isReplaced ? [index + 1] : [];
     });
     assertEquals(replaced, positions);
