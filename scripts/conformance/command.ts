@@ -1,5 +1,6 @@
-import { clausesUpTo, judge, type Level } from "../../test/interface/conformance.ts";
+import { clausesUpTo, judge } from "../../test/interface/conformance.ts";
 import { patientSend } from "../../test/interface/patient_send.ts";
+import type { Level } from "../../test/interface/sections.ts";
 import { wrongFormError } from "../cli/flag_values.ts";
 import { formatCounted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";

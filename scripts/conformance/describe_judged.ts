@@ -1,4 +1,5 @@
-import type { Judged, Level, Verdict } from "../../test/interface/conformance.ts";
+import type { Judged, Verdict } from "../../test/interface/conformance.ts";
+import type { Level } from "../../test/interface/sections.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
 
@@ -38,7 +39,7 @@ export function describeSummary(judged: Judged): string {
   return left.length === 0 ? counts : `${counts}\n${describeLeft(judged)}`;
 }
 
-/** What was added and is still there. */
+/** Names what the stories have added and the service has not removed. */
 export function describeLeft({ left }: Pick<Judged, "left">): string {
   if (left.length === 0) return "All that was added is removed.";
   return `The service did not remove what was added: ${escapeInvisible(left.join(" "))}`;

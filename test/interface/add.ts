@@ -74,9 +74,9 @@ export const ADD: Section = {
     ...[
       ["without a name", '{"categoryId":7}'],
       ["without a category", '{"name":"Rex"}'],
-      ["with a name that is no text", '{"name":7,"categoryId":7}'],
-      ["with a category that is no number", '{"name":"Rex","categoryId":"7"}'],
-      ["with a category that is no integer", '{"name":"Rex","categoryId":1.5}'],
+      ["whose name is a number", '{"name":7,"categoryId":7}'],
+      ["whose category is a text", '{"name":"Rex","categoryId":"7"}'],
+      ["whose category is a fraction", '{"name":"Rex","categoryId":1.5}'],
       ["with a category beyond an int64", '{"name":"Rex","categoryId":9223372036854775808}'],
       ["with another status", '{"name":"Rex","categoryId":7,"status":"Available"}'],
       ["with a list", '[{"name":"Rex","categoryId":7}]'],

@@ -20,8 +20,7 @@ interface Call {
 const READS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * What stories have added to a service. So nothing of them stays, and no request of theirs changes what was there before:
- * such a request is not sent.
+ * Notes what stories add to a service, and removes it. It does not send a request that would change what was there before.
  */
 export class Additions {
   /** The same service, whose additions are noted. */

@@ -48,7 +48,7 @@ const REPEATED = onceOf(
   '{"action":"remove","petId":{nobody}}',
 );
 
-/** What the operations get, and `REPLAYED` where they are not done again. */
+/** The results of the operations, with `REPLAYED` for those that are not done again. */
 const REPEATED_RESULTS = [
   '{"status":201,"etag":"\\"{addedTag}\\"","location":"{base}/pets/{added}","body":{"id":{added},…},REPLAYED}',
   `{"status":200,"etag":"\\"{sold}\\"","body":${SOLD},REPLAYED}`,

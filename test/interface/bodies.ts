@@ -62,7 +62,7 @@ export const BODIES: Section = {
         refused([rex('"note":null')], 'Field "note" must be a string, or be left out'),
     },
     {
-      clause: "a name that is no text gets 400",
+      clause: "a name that is not a text gets 400",
       told: refused(["1", "true", '["Rex"]', "{}"].map(named), 'Field "name" must be a string'),
     },
     {

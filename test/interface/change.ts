@@ -75,7 +75,7 @@ export const CHANGE: Section = {
       ].join(""),
     },
     {
-      clause: "a change that finds nothing to change gets the animal and is no event",
+      clause: "a change to what the animal already is gets the animal, and adds no event",
       told: `
         ${ADDS_REX}
         > PATCH /pets/{rex}

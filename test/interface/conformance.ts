@@ -1,7 +1,8 @@
 /** Judges a service that runs somewhere by the clauses of the interface. */
 
+import { reasonOf } from "eventstore-less/startup";
 import { Additions, ForeignTargetError, NoResponseError } from "./additions.ts";
-import { type Clause, CLAUSES } from "./sections.ts";
+import { type Clause, CLAUSES, type Level } from "./sections.ts";
 import type { Need } from "./story.ts";
 import { type Breach, type Listener, tell } from "./tell.ts";
 
@@ -15,9 +16,6 @@ export interface Judged {
   /** The paths of what was added and could not be removed. */
   left: string[];
 }
-
-/** Level 1 is the contract with its three operations, level 2 all of the interface. */
-export type Level = 1 | 2;
 
 export function clausesUpTo(level: Level): readonly Clause[] {
   return CLAUSES.filter((clause) => clause.level <= level);
@@ -117,9 +115,4 @@ function withoutKeys({ request, expected, came }: Breach, listener: Listener): B
   const hide = (text: string) =>
     text.replaceAll(key, "{key}").replaceAll(readOnlyKey, "{readOnlyKey}");
   return { request: hide(request), expected: hide(expected), came: hide(came) };
-}
-
-function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  return thrown.message + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
 }

@@ -76,7 +76,7 @@ Deno.test("a server of the contract alone holds all of level 1, and what it cann
   assertEquals(new Set(left).size, left.length);
 });
 
-/** What a store has, as its clients see it. */
+/** The animals and categories of a store, as its clients see them. */
 async function shown({ base, key, send }: Listener): Promise<unknown[]> {
   const read = async (path: string) => {
     const response = await send(base + path, { headers: { authorization: `Bearer ${key}` } });

@@ -46,7 +46,7 @@ function add(body: string, animals: Map<string, Kept>): Response {
   const isInteger = typeof categoryId === "bigint";
   const isInt64 = isInteger && categoryId >= INT64.min && categoryId <= INT64.max;
   if (typeof name !== "string" || !isInt64) return error(400, "name and categoryId are needed");
-  if (!STATUSES.includes(status)) return error(400, "There is no such status");
+  if (!STATUSES.includes(status)) return error(400, "The status is not known");
   // Ids need not be in a row.
   const id = String((animals.size + 1) * 17);
   const shownStatus = status === undefined ? "" : `"status":"${status}",`;

@@ -12,7 +12,7 @@ import {
 import { type Expected, NONE } from "./story.ts";
 import { type Answer, isJson } from "./tell.ts";
 
-/** What is shorter may be the same by chance. */
+/** Shorter texts may be the same by chance. */
 const SHORTEST_NAMED = 4;
 
 export function corrected(expected: Expected, answer: Answer, known: Known): Expected {

@@ -55,10 +55,13 @@ export const SECTIONS: readonly Section[] = [
   FAULTS,
 ];
 
+/** Level 1 is the contract with its three operations, level 2 all of the interface. */
+export type Level = 1 | 2;
+
 export interface Clause extends Story {
   /** The title of its section and its own words. */
   name: string;
-  level: 1 | 2;
+  level: Level;
 }
 
 export function clausesOf({ title, contract, beyond }: Section): Clause[] {

@@ -251,7 +251,7 @@ const OF_CONTRACT: WrongServer[] = [
   },
   {
     fault: "a category in quotes that is accepted",
-    breaks: "4.2 Add an animal: an addition with a category that is no number gets 400",
+    breaks: "4.2 Add an animal: an addition whose category is a text gets 400",
     wrong: readsBody(isAddition, (text) => text.replace(/(?<="categoryId":)"(\d+)"/, "$1")),
   },
   {

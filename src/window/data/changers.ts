@@ -1,4 +1,4 @@
-/** Who has made an animal as it is, as far as the stream of events has said it. */
+/** Finds the key that last changed an animal in the latest events of the stream. */
 
 import { signal } from "@preact/signals";
 import { petOf } from "./animals.ts";

@@ -1,4 +1,4 @@
-/** What the keys do to the animal in whose row the focus is or whose page is shown, and to the selected ones. */
+/** The keys that edit and remove the focused animal or the one whose page is shown, and that remove the selected ones. */
 
 import type { Pet } from "../../../events/pet.ts";
 import { openEditDialog } from "../animal/animal_dialog.tsx";

@@ -20,7 +20,7 @@ export interface Undo {
   carryOut: () => void;
   /** Whether there still is something that can be undone. A signal may say so. */
   isPossible: () => boolean;
-  /** Whether all of it was taken back in another way, so that the message is no longer true. A signal may say so. */
+  /** Whether somebody has undone all of it in another way. The message goes then. A signal may say so. */
   isOver: () => boolean;
 }
 

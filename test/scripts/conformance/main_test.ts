@@ -114,7 +114,7 @@ test("conformance: what cannot be judged gets one line and exits 2", async () =>
     [[noAddress, "--key", key], `${noAddress} does not answer: `],
     [
       [address.replace("/v1", "/other/v1"), "--key", key],
-      `${address.replace("/v1", "/other/v1")} is no such service: GET /pets gets 404`,
+      `No animal store is at ${address.replace("/v1", "/other/v1")}: GET /pets gets 404`,
     ],
     [[address, "--key", unknown], "The service refuses the key of --key: GET /pets gets 401"],
     [[address, "--key", readOnlyKey], "The key of --key may only read"],
