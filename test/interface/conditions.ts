@@ -69,9 +69,7 @@ const MALFORMED = [
 const READS = [
   "/pets?categoryId={category}",
   "/pets?categoryId={category}&limit=1",
-  "/pets?name={word}&limit=1",
   "/pets?ids={rex}",
-  "/pets/summary?name={word}",
   "/pets/{rex}",
   "/pets/{rex}/events",
   "/categories/{category}",
@@ -79,8 +77,11 @@ const READS = [
   "/key",
 ];
 
-/** Those that show what others write. */
-const READS_OF_ALL = ["/pets?limit=1", "/pets?removed=true", "/categories", "/categories/counts"];
+/** Those that show what others write. The Link of a search says how far it has looked, which others change, too. */
+const READS_OF_ALL = [
+  ...["/pets?limit=1", "/pets?removed=true", "/categories", "/categories/counts"],
+  ...["/pets?name={word}&limit=1", "/pets/summary?name={word}"],
+];
 
 export const CONDITIONS: Section = {
   title: "4 Conditions",
