@@ -82,9 +82,9 @@ export class Additions {
     if (method === "PUT" && status === 201 && target !== undefined) this.#paths.add(target);
     const isRefused = status >= 400 && status < 500;
     if (method !== "POST" || target !== undefined || isRefused) return;
-    const ids = ok ? idsOf(text) : [];
-    for (const id of ids) this.#paths.add(`/pets/${id}`);
-    if (ids.length === 0) this.#noteUnclear(call);
+    const animals = ok ? animalsIn(text) : [];
+    for (const { id } of animals) this.#paths.add(`/pets/${id}`);
+    if (animals.length === 0) this.#noteUnclear(call);
   }
 
   #noteUnclear({ method, body }: Call): void {
@@ -113,9 +113,9 @@ export class Additions {
     const path = `/pets?limit=100&categoryId=${category}`;
     const response = await this.#answer("GET", path).catch(() => undefined);
     if (response === undefined) return;
-    const text = await response.text();
-    const isKept = response.ok && text.includes(category);
-    if (isKept) { for (const id of idsOf(text)) this.#paths.add(`/pets/${id}`); }
+    // The service may ignore the filter.
+    const own = animalsIn(await response.text()).filter((it) => it.categoryId === category);
+    for (const { id } of own) this.#paths.add(`/pets/${id}`);
   }
 
   async #remove(path: string): Promise<boolean> {
@@ -155,26 +155,33 @@ function targetsInBatch(body: string): string[] {
   return ids.map((id) => `/pets/${id}`);
 }
 
-/** The ids of the animals in a response: of one, of a list, or of what a batch has added. */
-function idsOf(text: string): string[] {
+/** An animal in a response, by the digits of its numbers: a number of JavaScript could lose some. */
+interface ShownAnimal {
+  id: string;
+  categoryId?: string;
+}
+
+/** The animals in a response: one, those of a list, or those that a batch has added. */
+function animalsIn(text: string): ShownAnimal[] {
   const value = parsed(text) as { results?: unknown };
   const results = Array.isArray(value.results) ? value.results : [];
   const added = results.filter((result) => result?.status === 201).map(({ body }) => body);
   const animals = Array.isArray(value) ? value : [value, ...added];
-  return animals.map((animal) => animal?.id).filter((id) => /^\d+$/.test(id));
+  return animals.filter((animal) => /^\d+$/.test(animal?.id));
 }
 
 // TypeScript does not declare the source of a value yet (https://github.com/tc39/proposal-json-parse-with-source).
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Ids are texts of their digits, because a number of JavaScript could lose some. */
-const idsAsDigits: Reviver = (key, value, { source }) =>
-  key === "id" && typeof value === "number" ? source : value;
+const NUMBERS = ["id", "categoryId"];
+
+const asDigits: Reviver = (key, value, { source }) =>
+  NUMBERS.includes(key) && typeof value === "number" ? source : value;
 
 /** The value of a JSON text, or an empty object if it has none with members. */
 function parsed(text: string): object {
   try {
-    return JSON.parse(text, idsAsDigits as (key: string, value: unknown) => unknown) ?? {};
+    return JSON.parse(text, asDigits as (key: string, value: unknown) => unknown) ?? {};
   } catch {
     return {};
   }

@@ -5,6 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { createService } from "../../src/service.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
+import { Additions } from "./additions.ts";
 import { clausesUpTo, judge, type Verdict } from "./conformance.ts";
 import { contractServer } from "./contract_server.ts";
 import { issueKeys } from "./target.ts";
@@ -127,6 +128,25 @@ Deno.test("a right server with many animals and another writer holds all that ca
   assert(await writing > 50, `${await writing}`);
   const others = notHeld(verdicts).filter(({ reason }) => !reason?.startsWith("It needs "));
   assertEquals([others, left], [[], []]);
+  assertEquals(await shown(listener), before);
+});
+
+Deno.test("after a lost response, nothing of others is removed, also if the service ignores the filter by category", async () => {
+  using server = await openServer();
+  const { listener } = server;
+  await addOthers(listener, OTHERS);
+  const before = await shown(listener);
+  const additions = new Additions({
+    ...listener,
+    async send(input, init) {
+      const response = await listener.send(String(input).replace(/&categoryId=.*/, ""), init);
+      return init?.method === "POST" ? new Response(null, { status: 500 }) : response;
+    },
+  });
+  const headers = { authorization: `Bearer ${listener.key}`, "content-type": "application/json" };
+  const body = '{"name":"Rex","categoryId":123456789012345678}';
+  await additions.listener.send(`${BASE}/pets`, { method: "POST", headers, body });
+  assertEquals(await additions.remove(), []);
   assertEquals(await shown(listener), before);
 });
 
