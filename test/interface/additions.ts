@@ -46,6 +46,7 @@ export class Additions {
       if (READS.includes(method)) return await carry();
       const call = { method, path, body: await new Response(init?.body).text() };
       await this.#expectOwn(call);
+      signal?.throwIfAborted();
       const writing = this.#write(call, carry());
       this.#writes.add(writing);
       return await writing.finally(() => this.#writes.delete(writing));
@@ -55,7 +56,8 @@ export class Additions {
 
   /** Throws if a target of the request is there, and was there before. A restore may find a removed one. */
   async #expectOwn({ method, path, body }: Call): Promise<void> {
-    const isRestore = method === "POST" && path.includes("/restore");
+    const isRestore = method === "POST" &&
+      (path.includes("/restore") || /"action":\s*"restore"/.test(body));
     for (const target of [...targetsInPath(path), ...targetsInBatch(body)]) {
       if (this.#paths.has(target)) continue;
       const isFree = await this.#isMissing(isRestore ? `${target}/events` : target);
