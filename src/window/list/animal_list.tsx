@@ -143,9 +143,10 @@ function Grid(): JSX.Element {
   usePrintKey();
   const kept = useFocusKept(rows, activeRow);
 
-  const first = firstRow - rowsOnScreen / 2;
-  const last = firstRow + 1.5 * rowsOnScreen;
-  const drawn = [...ids.keys()].filter((row) => row === activeRow || (row >= first && row <= last));
+  const first = Math.max(0, Math.ceil(firstRow - rowsOnScreen / 2));
+  const last = Math.min(ids.length - 1, Math.floor(firstRow + 1.5 * rowsOnScreen));
+  const near = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  const drawn = [...new Set([activeRow, ...near])].sort((one, other) => one - other);
   const keys = useElements(drawn.map((row) => ids[row]), ids[activeRow]);
   return (
     <div
@@ -243,8 +244,9 @@ function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean
 }
 
 /**
- * The keys of the drawn rows by their animals. Rows that come get the elements of rows that go, because making elements is
- * most of the work of scrolling. The element of the active row may have the focus, so it goes with its animal.
+ * Preact's keys of the drawn rows, by the ids of their animals. A row that comes gets the element of one that goes, because
+ * making elements is most of the work of scrolling. The element of the row that was active is never given to another
+ * animal, because it may have the focus.
  */
 function useElements(
   drawn: readonly number[],
@@ -254,11 +256,11 @@ function useElements(
   const { keys: before, active: activeBefore } = last.current;
   let { made } = last.current;
   const isDrawn = new Set(drawn);
-  const gone = [...before.keys()].filter((id) => !isDrawn.has(id) && id !== activeBefore);
-  const given = gone.map((id) => before.get(id)!).reverse();
+  const gone = [...before].filter(([id]) => !isDrawn.has(id) && id !== activeBefore);
+  const free = gone.map(([, key]) => key).reverse();
   const keys = new Map<number, number>();
   for (const id of drawn) {
-    let key = before.get(id) ?? given.pop();
+    let key = before.get(id) ?? free.pop();
     if (key === undefined) {
       made += 1;
       key = made;
@@ -337,9 +339,8 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
     }
   }, [activeRow, hadFocus, rowIds.value]);
   useEffect(() => restoreFocus, []);
-  const onFocusIn = ({ target }: FocusEvent) => {
-    const row = (target as Element).closest<HTMLElement>("[data-id]");
-    if (row !== null) activeId.value = Number(row.dataset.id);
+  const onFocusIn = () => {
+    activeId.value = focusedId() ?? activeId.value;
   };
   return { onFocusIn };
 }
