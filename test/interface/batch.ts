@@ -1,4 +1,5 @@
 import { errorOf, type Section } from "./story.ts";
+import { CHANGED, EXCLUDED, GONE, NOT_REMOVED } from "./told.ts";
 
 const ADDS_REX = `
   > POST /pets
@@ -13,22 +14,6 @@ const SOLD = REX.replace("available", "sold");
 const NEW_REX = '{"name":"Rex","categoryId":{category}}';
 const ADDITION = `{"action":"add","body":${NEW_REX}}`;
 
-const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
-const NOT_REMOVED = errorOf(
-  409,
-  "pet_not_removed",
-  "The animal is there, so it cannot be restored",
-);
-const CHANGED = errorOf(
-  412,
-  "precondition_failed",
-  "The animal has changed since you read it: read it again",
-);
-const EXCLUDED = errorOf(
-  412,
-  "precondition_failed",
-  "The animal is in a state that If-None-Match excludes",
-);
 const REUSED = errorOf(
   409,
   "idempotency_key_reused",

@@ -1,8 +1,6 @@
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
-import { adds } from "./told.ts";
-
-const ADDS_REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
+import { ADDS_REX } from "./told.ts";
 
 const ACCEPTED = "application/merge-patch+json, application/json";
 const STATUS = 'Field "status" must be one of available, pending, sold';

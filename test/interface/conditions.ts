@@ -1,5 +1,5 @@
 import { errorOf, type Section, type Story } from "./story.ts";
-import { adds, ERASED_REX } from "./told.ts";
+import { adds, CHANGED, ERASED_REX, EXCLUDED, GONE, NOT_REMOVED } from "./told.ts";
 
 const ADDS_REX = `
   > POST /pets
@@ -8,23 +8,6 @@ const ADDS_REX = `
   < etag: "{tag}"
   < {"id":{rex},…}
 `;
-
-const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
-const NOT_REMOVED = errorOf(
-  409,
-  "pet_not_removed",
-  "The animal is there, so it cannot be restored",
-);
-const CHANGED = errorOf(
-  412,
-  "precondition_failed",
-  "The animal has changed since you read it: read it again",
-);
-const EXCLUDED = errorOf(
-  412,
-  "precondition_failed",
-  "The animal is in a state that If-None-Match excludes",
-);
 
 const malformed = (name: string) =>
   errorOf(

@@ -1,7 +1,7 @@
 import { BY_ID, BY_KEY, eventOf, WHO } from "./event_of.ts";
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section, type Story } from "./story.ts";
-import { adds } from "./told.ts";
+import { adds, GONE } from "./told.ts";
 
 /** An animal that is there. */
 const REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"sold"}');
@@ -26,7 +26,6 @@ const HUNDRED_CHANGES = `
   < 200
 `;
 
-const UNKNOWN = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
 const invalid = (message: string) => errorOf(400, "invalid_parameter", message);
 const NO_CURSOR = invalid(
   'Query parameter "cursor" must be taken from the Link header of another page',
@@ -230,7 +229,7 @@ export const HISTORY: Section = {
       told: `
         > GET /pets/${id}/events
         < 404
-        < ${UNKNOWN}
+        < ${GONE}
       `,
     })),
     {

@@ -1,15 +1,11 @@
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
-import { adds } from "./told.ts";
-
-const ADDS_REX = adds("rex", '{"name":"Rex","categoryId":{category},"status":"available"}');
+import { ADDS_REX, GONE } from "./told.ts";
 
 const REMOVED = `
   > DELETE /pets/{rex}
   < 204
 `;
-
-const GONE = errorOf(404, "pet_not_found", "An animal with this identifier does not exist");
 
 export const REMOVE: Section = {
   title: "4.6 Remove an animal",

@@ -1,6 +1,6 @@
 import { NO_ID_OF_ANIMAL, NO_IDS } from "./no_ids.ts";
 import { errorOf, type Section } from "./story.ts";
-import { adds, ERASED_REX } from "./told.ts";
+import { adds, ERASED_REX, NOT_REMOVED } from "./told.ts";
 
 const SOLD_AND_REMOVED = `
   > POST /pets
@@ -16,12 +16,6 @@ const SOLD_AND_REMOVED = `
 `;
 
 const SOLD = '{"id":{rex},"name":"Rex","categoryId":{category},"status":"sold"}';
-
-const NOT_REMOVED = errorOf(
-  409,
-  "pet_not_removed",
-  "The animal is there, so it cannot be restored",
-);
 
 export const RESTORE: Section = {
   title: "4.16 Restore a removed animal",

@@ -15,6 +15,33 @@ export function adds(id: string, body: string): string {
 /** An animal as it is after the operator has erased its name: this name is the mark of the erasure. */
 export const ERASED_REX = '{"name":"(removed)","categoryId":{category}}';
 
+export const ADDS_REX = adds(
+  "rex",
+  '{"name":"Rex","categoryId":{category},"status":"available"}',
+);
+
+/** Refusals of a write of an animal. */
+export const GONE = errorOf(
+  404,
+  "pet_not_found",
+  "An animal with this identifier does not exist",
+);
+export const NOT_REMOVED = errorOf(
+  409,
+  "pet_not_removed",
+  "The animal is there, so it cannot be restored",
+);
+export const CHANGED = errorOf(
+  412,
+  "precondition_failed",
+  "The animal has changed since you read it: read it again",
+);
+export const EXCLUDED = errorOf(
+  412,
+  "precondition_failed",
+  "The animal is in a state that If-None-Match excludes",
+);
+
 /** Adds several animals at once, the oldest first. */
 export function addsAll(bodies: readonly string[]): string {
   const operations = bodies.map((body) => `{"action":"add","body":${body}}`);
