@@ -166,7 +166,8 @@ const PAGES: Story[] = [
     AVAILABLE_OF_STORE,
     NAMED_OF_CATEGORY,
   ].map(([query, needs]) => ({
-    clause: `paging neither skips nor repeats an animal, although others come and go: ${query}`,
+    clause:
+      `paging shows each animal that stays exactly once, although others come and go: ${query}`,
     needs,
     told: `
       ${ADDS_FIVE}
@@ -182,6 +183,7 @@ const PAGES: Story[] = [
       > ]
       > }
       < 200
+      < {"results":[{"status":204,…},{"status":204,…},{"status":201,…},{"status":201,…}]}
       > GET /{second}
       < 200
       < link: (none)

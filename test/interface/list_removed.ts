@@ -104,7 +104,7 @@ export const LIST_REMOVED: Section = {
     },
     {
       clause:
-        "paging neither skips nor repeats a removed animal, although others are removed and restored",
+        "paging shows each animal that stays removed exactly once, although others are removed and restored",
       needs: ["a store that nobody else changes"],
       told: `
         ${ADDS_FOUR}

@@ -10,15 +10,17 @@
  * Headers follow the first line, and then the body. Each request has the key that may write, and each body has
  * `content-type: application/json`, unless the story says otherwise. A header or a body that is `(none)` is not there.
  *
- * `{rex}` is what it was before in the story, or else what comes back; two names are two values. `…` is anything; at the end
- * of an object, and at the beginning and the end of an array, further members or items. An object without `…` has exactly
- * these members, in any order. `[≤20 …]` has at most 20 items, each like the one that follows. If no body stands here, any
- * may come. JSON is compared by its values, numbers by their digits, and what is not JSON as text.
+ * `{rex}` takes its value from the first response it stands in, and has that value afterwards; two names have two values. `…`
+ * is anything; at the end of an object, and at the beginning and the end of an array, any number of further members or
+ * items. An object without `…` has exactly these members, in any order. `[≤20 {"id":…,…}]` has at most 20 items, each like the
+ * one after the number. If no body stands here, any may come. JSON is compared by its values, numbers by their digits, and
+ * what is not JSON as text.
  *
  * What happens besides follows `~`, in the words of happenings.ts: `~ 25 hours pass`, `~ the disk is full`.
  *
  * Each story knows `{base}`, `{key}`, `{readOnlyKey}`, and values that no other story has: `{category}`, `{otherCategory}`,
- * `{word}` and `{once}`. So it can be told on a store with other animals. No animal has the id `{nobody}`.
+ * `{word}` and `{once}` for an Idempotency-Key. So it can be told on a store with other animals, unless it needs an empty one.
+ * No animal has the id `{nobody}`.
  */
 
 /** What a story may need besides a key that may write. */

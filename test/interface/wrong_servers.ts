@@ -345,7 +345,7 @@ const BEYOND_CONTRACT: WrongServer[] = [
   {
     fault: "a cursor that is an offset",
     breaks:
-      "4.1 List animals: paging neither skips nor repeats an animal, although others come and go: categoryId={category}",
+      "4.1 List animals: paging shows each animal that stays exactly once, although others come and go: categoryId={category}",
     wrong: countsAnimals(),
   },
   {
