@@ -262,7 +262,8 @@ export const COMMANDS = {
     examples: () => [commandName("conformance https://host/v1 --key pets_…")],
     variables: [],
     flags: {
-      "--key KEY": "an API key that may write; no output has it",
+      "--key KEY":
+        "an API key that may write; the report does not have it, but deno task without --quiet does",
       "--read-only-key KEY": "one that may only read, for the clauses of such keys",
       "--level LEVEL":
         "1 for the contract alone, with its three operations; 2 for all (default: 2)",
