@@ -263,7 +263,7 @@ export const COMMANDS = {
     variables: [],
     flags: {
       "--key KEY":
-        "an API key that may write; the report does not have it, but deno task without --quiet does",
+        "an API key that may write; the report does not have it, but Deno prints it without --quiet",
       "--read-only-key KEY": "one that may only read, for the clauses of such keys",
       "--level LEVEL":
         "1 for the contract alone, with its three operations; 2 for all (default: 2)",
