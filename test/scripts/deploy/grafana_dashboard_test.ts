@@ -1,16 +1,13 @@
 /** Grafana itself is in no registry, so its dashboard is tested by its queries, and in test/proofs by its schema. */
 
-import { assert, assertEquals } from "@std/assert";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
-import { METRICS } from "../../../src/telemetry/metrics.ts";
 import { freePort } from "../../support/free_port.ts";
-import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { testNeeding } from "../../support/test_needing.ts";
 import { samplesOf } from "../../support/samples_of.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { expectDone, install } from "../../support/third_party_tools.ts";
 import { until } from "../../support/until.ts";
-import { ROOT } from "../../support/with_project_copy.ts";
 import { makeDashboard } from "./make_dashboard.ts";
 
 /**
@@ -70,22 +67,3 @@ testNeeding(PROMTOOL)("each query of the dashboard has data of a real service", 
   await Deno.writeTextFile(`${temp.folder}/test.json`, JSON.stringify({ tests }));
   await expectDone("promtool", ["test", "rules", `${temp.folder}/test.json`]);
 });
-
-testNeeding(PROCESSES)(
-  "each metric of the table is on a panel of the dashboard, and alerts and panels name only metrics that exist",
-  async () => {
-    const exported = [...(await scrape()).keys()].map((series) => series.replace(/\{.*/, ""));
-    const known = new Set([...exported, ...METRICS_OF_OTHERS]);
-    const rules = await Deno.readTextFile(`${ROOT}scripts/deploy/alerts.yml`);
-    // Names of recorded alerts, labels and functions have other forms.
-    const ofRules = rules.replaceAll(/^ *#.*$/gm, "");
-    const panels = await queriesOfPanels();
-    assertEquals(panels.filter((queries) => queries.length === 0), []);
-    const text = panels.flat().join("\n");
-    const named = [ofRules, text].join("\n").match(/\b(?:animal_store|process|kube)_\w+|\bup\b/g)!;
-    assert(new Set(named).size > 25);
-    assertEquals(named.filter((name) => !known.has(name)), []);
-    const isShown = (name: string) => RegExp(`\\b${name}(_bucket)?\\b`).test(text);
-    assertEquals(METRICS.filter(({ name }) => !isShown(name)), []);
-  },
-);

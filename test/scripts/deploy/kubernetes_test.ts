@@ -14,8 +14,7 @@ testNeeding(PROCESSES)(
       text.matchAll(/^ +args: \[(.+)\]$/gm),
       ([, args]) => args.split(", "),
     );
-    // Two for each kind of store.
-    assertEquals(commands.map((args) => args[2]), ["backup", "audit", "backup", "audit"]);
+    assertEquals(commands.map((args) => args[2]), ["backup", "audit"]);
     await using temp = await TempStore.make();
     const token = await temp.issueApiKey();
     await using service = await ServiceProcess.start(temp.kvPath);

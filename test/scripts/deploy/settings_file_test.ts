@@ -1,4 +1,4 @@
-/** scripts/deploy/animal-store.env, which an installation copies. */
+/** The settings in the examples of scripts/deploy, of which an installation copies animal-store.env. */
 
 import { assert, assertEquals } from "@std/assert";
 import { SERVICE_VARIABLES } from "../../../src/settings/variables.ts";
@@ -8,16 +8,24 @@ import { Installation, movedTo } from "./installation.ts";
 
 const read = () => Deno.readTextFile(`${ROOT}scripts/deploy/animal-store.env`);
 
+/** The variables that an example sets, also on a line that is commented out. */
+const EXAMPLES: [file: string, variable: RegExp][] = [
+  ["animal-store.env", /^#?([A-Z_]+)=\S/gm],
+  ["animal-store.service", /^Environment=([A-Z_]+)=/gm],
+  ["Containerfile", /(?<=^ENV .*)\b([A-Z_]+)=/gm],
+  ["kubernetes.yml", /name: ([A-Z_]+), value:/g],
+];
+
 testNeeding(permissions("read"))(
-  "Each setting of the file, also one that is commented out, is a variable of the service",
+  "Each variable of an example is one that the service reads, so that nobody sets one in vain",
   async () => {
-    const names = Array.from((await read()).matchAll(/^#?([A-Z_]+)=\S/gm), ([, name]) => name);
-    assert(names.length > 8, `${names}`);
-    for (const name of ["PORT", "PUBLIC_URL", "TRUSTED_PROXIES", "METRICS_PORT", "PROCESSES"]) {
-      assert(names.includes(name), name);
-    }
     const known: readonly string[] = [...SERVICE_VARIABLES, "ANIMAL_STORE"];
-    assertEquals(names.filter((name) => !known.includes(name)), []);
+    for (const [file, variable] of EXAMPLES) {
+      const text = await Deno.readTextFile(`${ROOT}scripts/deploy/${file}`);
+      const names = Array.from(text.matchAll(variable), ([, name]) => name);
+      assert(names.length > 0, file);
+      assertEquals([file, ...names.filter((name) => !known.includes(name))], [file]);
+    }
   },
 );
 
