@@ -41,19 +41,44 @@ test("A command has the permissions of the service, without those for variables 
   assertEquals(others, Object.keys(COMMANDS));
 });
 
-test("Each promise of test/README.md leads to tests and to a mutant that exist", async () => {
-  const manual = await read("test/README.md");
-  const [, table] = /^\| Promise .*\n\|[- |]+\n((?:\|.*\n)+)/m.exec(manual)!;
-  for (const row of table.trim().split("\n")) {
-    const [promise, tests, mutant] = row.split("|").slice(1).map((cell) => cell.trim());
-    const paths = [...tests.matchAll(/`([\w/]+)`/g)].map(([, path]) =>
-      new URL(`test/${path}`, ROOT)
-    );
-    assert(paths.length > 0, promise);
-    for (const path of paths) await Deno.stat(path).catch(() => Deno.stat(`${path.pathname}.ts`));
+test("Each promise of test/README.md has one owner, and leads to tests and to a mutant that exist", async () => {
+  const rows = promisesIn(await read("test/README.md"));
+  assert(rows.length > 100, `${rows.length} promises`);
+  const sections = sectionsIn(await read("test/interface/sections.ts"));
+  for (const { promise, owner, noticers, mutant } of rows) {
+    const isFile = owner.endsWith("_test") || sections.includes(owner);
+    assert(isFile, `${promise}: ${owner} is no file of tests`);
+    await Deno.stat(new URL(`test/${owner}.ts`, ROOT));
+    assert(!noticers.includes(owner), promise);
+    for (const path of noticers) {
+      const file = new URL(`test/${path}`, ROOT);
+      await Deno.stat(file).catch(() => Deno.stat(`${file.pathname}.ts`));
+    }
     assert(mutant === "" || MUTANTS.some(({ name }) => name === mutant), mutant);
   }
+  const promises = rows.map(({ promise }) => promise);
+  assertEquals(promises.filter((it, index) => promises.indexOf(it) !== index), []);
 });
+
+/** The files of the sections of the interface, which sections.ts imports. */
+function sectionsIn(source: string): string[] {
+  const imports = source.matchAll(/^import \{ [A-Z_]+ \} from "\.\/(\w+)\.ts";$/gm);
+  return Array.from(imports, ([, name]) => `interface/${name}`);
+}
+
+/** The rows of the tables of promises. */
+function promisesIn(manual: string) {
+  const tables = manual.matchAll(/^\| Promise .*\n\|[- |]+\n((?:\|.*\n)+)/gm);
+  const rows = Array.from(tables, ([, rows]) => rows.trim().split("\n")).flat();
+  return rows.map((row) => {
+    const [promise, ownerCell, noticerCell, mutant] = row.split("|").slice(1)
+      .map((cell) => cell.trim());
+    const [, owner] = /^`([\w/]+)`$/.exec(ownerCell) ?? [];
+    assert(owner !== undefined, `${promise} has no owner, or several`);
+    const noticers = Array.from(noticerCell.matchAll(/`([\w/]+)`/g), ([, path]) => path);
+    return { promise, owner, noticers, mutant };
+  });
+}
 
 testNeeding(permissions("read", "run", "write"))(
   "Every test module loads without permissions, so that a plain deno test is green",

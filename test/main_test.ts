@@ -137,7 +137,6 @@ test("start: only the folder of the default store is created", () =>
 
 /** Settings that the service refuses, with the only line of standard error. `DIR` is a temporary folder, `USED` a port. */
 const REFUSED: [env: Record<string, string>, line: string][] = [
-  [{ PORT: "http" }, 'PORT must be a number from 0 to 65535, not "http"'],
   [{ HOST: "192.0.2.1" }, "Cannot listen on 192.0.2.1:0 \\(HOST, PORT\\): .*"],
   [
     { HOST: "127.0.0.1", PORT: "USED" },

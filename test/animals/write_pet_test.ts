@@ -204,25 +204,6 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
   }
 });
 
-Deno.test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async () => {
-  await using opened = await openWithRex();
-  const { service, here: { add, update, remove, restore }, events } = opened;
-  assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
-  assertEquals(await codeOf(restore()), "pet_not_removed");
-  for (const run of [update, remove]) {
-    assertEquals(await codeOf(run({ isExpected: () => false })), "precondition_failed");
-  }
-  const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
-  for (const idempotencyKey of [undefined, "order"]) {
-    for (const run of [add, update, remove, restore]) {
-      assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
-    }
-  }
-  await revokeApiKey(service, service.keyId);
-  for (const run of [add, update, remove]) assertEquals(await codeOf(run()), "invalid_credentials");
-  assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
-});
-
 Deno.test("updatePet() loses no change of many at once, and lets one of many of an expected pet succeed, on two instances", async () => {
   await using opened = await openWithRex();
   const { here, there, events, all } = opened;

@@ -258,19 +258,16 @@ test("a store with two names is refused by every program, and used again when on
   const env = { PORT: "0", HOST: "127.0.0.1" };
   const backup = ["backup", `${store.folder}/log.jsonl`];
   const commands = [["start"], ["audit"], ["log"], backup, ["replay"], ["keys", "list"]];
-  for (const kvPath of [store.kvPath, second]) {
-    for (const args of commands) {
-      const { code, stdout, stderr } = await runTask(args, { kvPath, env });
-      assertEquals([code, stdout], [2, ""], args.join(" "));
-      assertMatch(stderr, /\(KV_PATH\): its file has 2 names \(hard links\), .*\n$/);
-      assertEquals(stderr.trim().split("\n").length, 1, stderr);
-    }
+  for (const [index, args] of commands.entries()) {
+    const kvPath = index % 2 === 0 ? store.kvPath : second;
+    const { code, stdout, stderr } = await runTask(args, { kvPath, env });
+    assertEquals([code, stdout], [2, ""], args.join(" "));
+    assertMatch(stderr, /\(KV_PATH\): its file has 2 names \(hard links\), .*\n$/);
+    assertEquals(stderr.trim().split("\n").length, 1, stderr);
   }
   await Deno.remove(second);
-  for (const args of commands.slice(1)) {
-    const { code, stderr } = await runTask(args, { kvPath: store.kvPath, env });
-    assertEquals(code, 0, stderr);
-  }
+  const { code, stderr } = await runTask(["keys", "list"], { kvPath: store.kvPath });
+  assertEquals(code, 0, stderr);
 });
 
 testOnLinux(

@@ -134,14 +134,6 @@ Deno.test("since begins at the first event that is not older, whatever the offse
   assertEquals((await response!.json()).length, 1);
 });
 
-Deno.test("a stream from lastEventId=now-2 begins with the last two lines", async () => {
-  await using service = await openTestService();
-  for (let count = 0; count < 4; count++) await service.add(REX);
-  const [all] = await readBatches(service, "");
-  const { text } = await openStream(service, "lastEventId=now-2");
-  assertEquals(eventsOf(text), all.slice(-2));
-});
-
 Deno.test("A filtered stream passes the lines that do not match", async () => {
   await using service = await openTestService();
   await addHistory(service);

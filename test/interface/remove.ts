@@ -49,6 +49,9 @@ export const REMOVE: Section = {
         > {"name":"{word}","categoryId":{category},"status":"sold"}
         < 201
         < {"id":{max},…}
+        > GET /pets?categoryId={category}
+        < 200
+        < [{"id":{max},…},{"id":{rex},…}]
         ${REMOVED}
         > GET /pets?categoryId={category}
         < 200

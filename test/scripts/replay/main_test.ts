@@ -1,7 +1,6 @@
 import { APPLICATION } from "../../../src/application.ts";
-import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
-import { logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
@@ -15,21 +14,6 @@ import { expectDone } from "../../support/third_party_tools.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
 const test = testNeeding(PROCESSES);
-
-test("replay: what an audit has found is gone after it", () =>
-  withSampleFile(async ({ kvPath, store }) => {
-    const prefix = projectionKey(1, petKey("sold"));
-    const [missing, altered] = (await store.list({ prefix }, { limit: 2 })).map(({ key }) => key);
-    await changeFile(kvPath, [
-      { type: "delete", key: missing },
-      { type: "set", key: altered, value: new Uint8Array() },
-    ]);
-    assertEquals((await runTask(["audit"], { kvPath })).code, 1);
-    const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
-    assertEquals([replayed.code, replayed.stdout], [0, ""], replayed.stderr);
-    assertMatch(replayed.stderr, /Replayed 40 events in [\d.]+ s; generation 2 is served\./);
-    await expectTask(["audit"], { kvPath });
-  }));
 
 test("replay: a log that is not sound exits 1, and the service keeps the old projections", () =>
   withSampleFile(async ({ kvPath, lines, store }) => {
@@ -52,7 +36,9 @@ test("replay: the command of the manual gives the space back to the disk", async
   await fillStore(kvPath, 2_000);
   const size = async () => (await Deno.stat(kvPath)).size;
   const before = await size();
-  await expectTask(["replay", "--grace", "0"], { kvPath });
+  const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
+  assertEquals([replayed.code, replayed.stdout], [0, ""], replayed.stderr);
+  assertMatch(replayed.stderr, /Replayed 2,?001 events in [\d.]+ s; generation 2 is served\./);
   assertGreater(await size(), 1.2 * before);
   const command = block.replace("deno eval", `${Deno.execPath()} eval`);
   await expectDone("bash", ["-euc", command], { cwd: ROOT, env: { KV_PATH: kvPath } });

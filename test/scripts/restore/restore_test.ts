@@ -3,7 +3,7 @@ import { encodeJson } from "eventstore-less";
 import { APPLICATION } from "../../../src/application.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { petCount } from "../../../src/animals/pet_counts.ts";
-import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import {
   decodeHeadRecord,
@@ -12,7 +12,6 @@ import {
   type RestoreMark,
 } from "../../../src/eventstore_less/log/head.ts";
 import type { Export } from "../../../src/eventstore_less/tools/tool_store.ts";
-import { UnsoundError } from "../../../src/eventstore_less/tools/unsound_error.ts";
 import { RefusedError } from "../../../src/eventstore_less/tools/refused_error.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
@@ -46,13 +45,6 @@ async function restore(
 
 /** Opens an empty store. */
 const openStore = () => openSampleStore(0);
-
-Deno.test("verifyExport() says that lines are missing, and up to where the export is sound", async () => {
-  const verify = () => verifyExport(exportOf(LINES.toSpliced(20, 1)));
-  const { code, message, lastSound, named } = await assertRejects(verify, UnsoundError);
-  assertMatch(message, /^Line 21: its sequence says position 22, but 21 was expected$/);
-  assertEquals([code, lastSound, named], ["log_unsound", 20, 22]);
-});
 
 Deno.test("restore() writes exactly the content that the service had written, and each pet once", async () => {
   using sample = await openSampleStore(1_300);

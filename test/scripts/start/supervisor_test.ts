@@ -1,6 +1,6 @@
-import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assertEquals, assertGreater } from "@std/assert";
 import { LoadClient } from "../../support/load_client.ts";
-import { expectTaskFails, runTask } from "../../support/run_task.ts";
+import { expectTaskFails } from "../../support/run_task.ts";
 import { inShell, IS_ON_NODE, taskOf } from "../../support/programs.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
@@ -151,22 +151,4 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
     const killed = IS_ON_NODE && PROCESSES === "1" ? 1 : 0;
     assertEquals(linesOf(service, "stopped").length, Number(PROCESSES) - killed);
   }
-});
-
-test("with PROCESSES, a port in use is refused, and a store that cannot be opened gets one line", async () => {
-  await using temp = await TempStore.make();
-  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
-  const { port } = new URL(service.address);
-  const start = (PORT: string, PROCESSES: string, folder = "") => {
-    const env = { HOST: "127.0.0.1", PORT, PROCESSES };
-    return runTask(["start"], { kvPath: `${temp.folder}${folder}/pets.sqlite3`, env });
-  };
-  const inUse = "(HOST, PORT): the port is in use; set PORT to another";
-  const stderr = `error: Cannot listen on 127.0.0.1:${port} ${inUse}\n`;
-  for (const count of ["1", "2"]) {
-    assertEquals(await start(port, count), { code: 2, stdout: "", stderr });
-  }
-  const failed = await start("0", "4", "/missing");
-  assertEquals(failed.code, 2);
-  assertMatch(failed.stderr, /^error: Cannot open the store [^\n]*\n$/);
 });
