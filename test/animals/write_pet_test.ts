@@ -204,6 +204,18 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
   }
 });
 
+Deno.test("A command whose API key ended before its event is refused, although the clock was set back meanwhile", async () => {
+  await using opened = await openWithRex();
+  const { service: { runtime }, service, here: { add } } = opened;
+  const terms = { label: "short", expiresAt: runtime.now() + 60_000 };
+  const { token } = await issueApiKey(service, terms);
+  await runtime.advance(60_000);
+  // The time of the event is that at which the command comes.
+  const adding = codeOf(add({ token }));
+  runtime.jumpClock(-3_600_000);
+  assertEquals(await runtime.settle(adding), "invalid_credentials");
+});
+
 Deno.test("updatePet() loses no change of many at once, and lets one of many of an expected pet succeed, on two instances", async () => {
   await using opened = await openWithRex();
   const { here, there, events, all } = opened;

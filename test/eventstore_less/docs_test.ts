@@ -1,6 +1,6 @@
 /** The docstrings of the engine: each name of an entry has one, and all types that it names have, too. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import engine from "../../src/eventstore_less/deno.json" with { type: "json" };
 import { permissions, testNeeding } from "../support/test_needing.ts";
 import { expectDone, run } from "../support/third_party_tools.ts";
@@ -35,23 +35,16 @@ export function shows(): Hidden {}`;
   ]]);
 });
 
-test("Each entry says what it is for, and no two entries export the same name", async () => {
+test("No two entries export the same name", async () => {
   const all: string[] = [];
-  for (const entry of ENTRIES) {
-    const { purpose, names } = await docsOf(entry);
-    assertMatch(purpose, /^[A-Z][^]{40,}\.$/m, entry);
-    all.push(...names);
-  }
+  for (const entry of ENTRIES) all.push(...await namesOf(entry));
   assert(all.length > 150, `found only ${all.length} names`);
   assertEquals(all.filter((name, index) => all.indexOf(name) !== index), []);
 });
 
-/** What an entry says of itself, and the names that it exports. */
-async function docsOf(entry: string): Promise<{ purpose: string; names: string[] }> {
+/** The names that an entry exports. */
+async function namesOf(entry: string): Promise<string[]> {
   const text = await expectDone(Deno.execPath(), ["doc", "--json", "--no-npm", entry]);
-  const { module_doc, symbols } = JSON.parse(text).nodes[`file://${entry}`];
-  return {
-    purpose: module_doc?.doc ?? "",
-    names: symbols.map(({ name }: { name: string }) => name),
-  };
+  const { symbols } = JSON.parse(text).nodes[`file://${entry}`];
+  return symbols.map(({ name }: { name: string }) => name);
 }

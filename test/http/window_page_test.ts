@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { hash } from "node:crypto";
 import { windowAssets } from "../../src/http/window_page.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
@@ -6,28 +6,11 @@ import { openTestService, type TestService } from "../support/test_service.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 import { run } from "../support/third_party_tools.ts";
 
-const LIMIT_BYTES = 60_000;
-
 /** What the bundler makes of a small page. */
 const SCRIPTS = new Map([["main.js", "void 0;"]]);
 
 /** The script is bundled. */
 const test = testNeeding(permissions("env", "net", "read"));
-
-test("the files of the window take at most 60 KB in each encoding", async () => {
-  await using service = await openTestService();
-  for (const coding of ["gzip", "br"]) {
-    let total = 0;
-    for (const path of await pathsOfPage(service)) {
-      const response = await service.sendBare(path, { headers: { "accept-encoding": coding } });
-      const { status, headers } = response;
-      assertEquals([path, status, headers.get("content-encoding")], [path, 200, coding]);
-      assertEquals(headers.get("x-content-type-options"), "nosniff");
-      total += (await response.bytes()).length;
-    }
-    assertLess(total, LIMIT_BYTES, coding);
-  }
-});
 
 test("the scripts of the window have only what browsers need", async () => {
   for (const [name, script] of await loadWindow()) {

@@ -28,7 +28,7 @@ Deno.test("each version of a schema is named after a release, which is not later
 });
 
 testNeeding(permissions("read"))(
-  "the changelog has this version first, then earlier ones, each for those who operate or call it",
+  "the changelog has this version first, then earlier ones, so nobody misses what has changed",
   async () => {
     const text = await Deno.readTextFile(`${ROOT}scripts/changelog.md`);
     const versions = Array.from(text.matchAll(/^## (\d+\.\d+\.\d+)$/gm), ([, version]) => version);
@@ -37,7 +37,5 @@ testNeeding(permissions("read"))(
       other.localeCompare(one, "en", { numeric: true })
     );
     assertEquals(versions, sorted);
-    const [, newest] = /^## [^]*?\n([^]*?)^## /m.exec(text)!;
-    assert(newest.includes("**Operators**") && newest.includes("**Callers**"), newest);
   },
 );

@@ -1,18 +1,10 @@
-import { systemRuntime } from "eventstore-less/startup";
-import { APPLICATION } from "../../../src/application.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
-import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
-import { callCommandsBy } from "../../../src/runtime/words.ts";
-import { readHead } from "../../../src/eventstore_less/log/head.ts";
-import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
-import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
-import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten } from "../../support/sample_log.ts";
-import { writeLog } from "../../support/sample_store.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 
@@ -142,39 +134,6 @@ test("audit --checkpoint: a link keeps leading to the protected place, whose che
     const refused = await audit(link);
     assertEquals(refused.code, 2);
     assertMatch(refused.stderr, /^error: .*checkpoint\.json has 2 names \(hard links\), .*\n$/);
-  }));
-
-test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
-  withSampleFile(async ({ folder, store, lines }) => {
-    const kvPath = `${folder}/rolled_back.sqlite3`;
-    // As an instance of the service does at its start.
-    callCommandsBy(undefined);
-    const older = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
-    await writeLog(older, systemRuntime, lines.slice(0, 33));
-    let logged: Record<string, unknown> = {};
-    const heads = new HeadReader(APPLICATION, older, systemRuntime, (_, event, details) => {
-      assertEquals(event, "head_lost");
-      logged = details!;
-    });
-    // Otherwise, the other file could have the version of this one by chance.
-    heads.advance({ ...await readHead(APPLICATION, store), versionstamp: "f".repeat(20) });
-    await assertRejects(() => heads.fresh(), HeadLostError);
-    older.close();
-    // The rest is sound.
-    await expectTask(["audit"], { kvPath });
-
-    const seen = `${folder}/seen.json`;
-    assertMatch(
-      String(logged.remedy),
-      /deno task audit --checkpoint seen-\d{8}-\d{6}\.json, and follow its advice/,
-    );
-    await Deno.writeTextFile(seen, JSON.stringify(logged.checkpoint));
-    const audit = ["audit", "--checkpoint", seen];
-    const { code, stdout } = await runTask(audit, { kvPath });
-    const fault = "The log ends at position 33, but the checkpoint was taken at position 40";
-    assertEquals([code, stdout.includes(fault)], [1, true], stdout);
-    await Deno.writeFile(`${folder}/backup`, linesToBytes(lines));
-    await expectTask([...audit, "--file", `${folder}/backup`], { kvPath });
   }));
 
 test("audit --file: audits an export without a store, and refuses a partial one", () =>

@@ -7,7 +7,6 @@ import { cutOff } from "../../support/cut_off.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { useRealStore } from "../../support/real_store.ts";
-import { fillStore } from "../../support/fill_store.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 import { Installation, movedTo } from "./installation.ts";
@@ -263,35 +262,5 @@ test("The advice of a backup that has events that the store lacks, with pets, tw
       await installation.expect("systemctl start animal-store");
       assertEquals((await client.listIds()).toReversed(), TWICE.slice(0, time));
       [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
-    }
-  }));
-
-test("After the file was cut under the service, with pets, twice in a row: the advice of an audit ends with all events of the backup, and later ones that the rest of the file still has", () =>
-  withService(async ({ installation, client }) => {
-    const { folder } = installation;
-    let [store, backup] = [`${folder}/data/pets.sqlite3`, `${folder}/data-backup/log.jsonl`];
-    for (const time of TWICE) {
-      // The records of large commits have pages of their own, which SQLite reads without its cache.
-      await installation.expect("systemctl stop animal-store");
-      await fillStore(store, time * 3_000);
-      await installation.expect(`systemctl start animal-store && pets backup ${backup}`);
-      const position = (await Deno.readTextFile(backup)).split("\n").length - 1;
-      await until(async () =>
-        assertEquals((await client.add({ name: "Rex", categoryId: 1 })).status, 201)
-      );
-      await Deno.truncate(store, Math.floor(Deno.statSync(store).size * 0.6));
-      const { code, stdout: report } = await installation.run("pets audit");
-      assertEquals(code, 1, report);
-      const commands = report.split("\n").filter((line) => line.startsWith("  "))
-        .map((line) => movedTo(folder, line.replace("BACKUP", backup)));
-      await installation.expect("systemctl stop animal-store");
-      const { stdout, stderr } = await installation.run(`cd ${folder}\n${commands.join("\n")}`);
-      const counts = stdout.matchAll(/^Sound: ([\d,]+) events/gm);
-      const sound = Array.from(counts, ([, count]) => Number(count.replaceAll(",", "")));
-      assertEquals(sound.length, 3, stdout + stderr);
-      assert(sound.every((count) => count >= position), `${sound} of ${position}`);
-      assertEquals((await client.add({ name: "Rex", categoryId: 1 })).status, 201);
-      [, store] = /KV_PATH=(\S+)/.exec(await installation.settings)!;
-      [, backup] = /pets backup (\S+)/.exec(commands.join("\n"))!;
     }
   }));

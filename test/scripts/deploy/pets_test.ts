@@ -18,29 +18,6 @@ async function withPets(
   await use(installation);
 }
 
-test("pets: the caller's KV_PATH replaces that of the settings, so the advice of the manual audits what it names", async () => {
-  await using temp = await TempStore.make();
-  const store = temp.kvPath;
-  await withPets([`KV_PATH=${store}`], async (installation) => {
-    const run = (line: string) => installation.run(line);
-    const restored = `${store}.restored`;
-    assertEquals((await run("pets keys issue --label one && pets keys issue --label two")).code, 0);
-    assertEquals((await run(`pets backup ${store}.jsonl`)).code, 0);
-    assertEquals((await run("pets keys issue --label three")).code, 0);
-    const steps = [
-      `KV_PATH=${restored} pets restore ${store}.jsonl`,
-      `KV_PATH=${restored} pets audit`,
-    ];
-    assertMatch((await run(steps.join(" && "))).stdout, /^Sound: 2 events, 0 pets\.$/m);
-    assertMatch((await run("pets audit")).stdout, /^Sound: 3 events, 0 pets\.$/m);
-    const missing = await run(`KV_PATH=${store}.missing pets audit`);
-    assertEquals(missing.code, 2);
-    assertMatch(missing.stderr, /\.missing \(KV_PATH\): there is no such file/);
-    assertMatch(missing.stderr, /make the store with pets keys issue --label TEXT, or restore$/m);
-    assertMatch((await run("pets audit --help")).stdout, /^ {2}pets audit \[--json\]/m);
-  });
-});
-
 test("pets: the settings are data, as for systemd: nothing in them runs, and comments and quotes are read", async () => {
   const settings = [
     "# A comment",
