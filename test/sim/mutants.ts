@@ -26,6 +26,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       append: ["runtime.monotonicNow()", "runtime.now()"],
       "#rejectOverdue": ["runtime.monotonicNow()", "runtime.now()"],
     },
+    "a settled command is still appended": { "#plan": ["=> !isSettled", "=> true"] },
     "a plan without events is taken for confirmed on a stale head": {
       "#confirm": ["head.versionstamp === base.versionstamp", "true"],
     },
@@ -47,9 +48,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   "src/eventstore_less/append/batch.ts": {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
-    },
-    "a settled command is still appended": {
-      decideAll: ["if (queued.isSettled) continue;", ""],
     },
   },
   "src/eventstore_less/append/command_queue.ts": {

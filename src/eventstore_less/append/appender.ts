@@ -222,15 +222,22 @@ export class Appender<EventBody extends Body = Body> {
     this.#preparing = undefined;
   }
 
-  /** The plan on a base; `undefined` if the store fails. Each refusal can change the events of the commands after it. */
+  /**
+   * The plan on a base, of commands that wait for their outcome; `undefined` if the store fails. Each refusal can change the
+   * events of the commands after it.
+   */
   async #plan(base: HeadEntry): Promise<Plan | undefined> {
     const { application, store } = this.deps;
     const refusals = new Map<QueuedCommand, Error>();
+    const isOpen = ({ isSettled }: QueuedCommand) => !isSettled;
     try {
       for (;;) {
-        const plan = planBatch(application, store.limits, base, this.#inWork, refusals);
+        const open = this.#inWork.filter(isOpen);
+        const plan = planBatch(application, store.limits, base, open, refusals);
         const taken = await takenSubjects(application, store, plan);
-        if (taken.size === 0) return plan;
+        // Its deadline may have passed meanwhile, with the error that nothing was stored.
+        const isCurrent = plan.planned.every(({ queued }) => isOpen(queued));
+        if (isCurrent && taken.size === 0) return plan;
         for (const [queued, reason] of taken) refusals.set(queued, reason);
       }
     } catch (error) {

@@ -135,8 +135,6 @@ function decideAll(
   let bytes = 0;
   let isClosed = false;
   for (const queued of candidates) {
-    // Its deadline may have passed while it was prepared.
-    if (queued.isSettled) continue;
     const { preparation } = queued;
     if (preparation?.result === undefined) continue;
     const { subject, idempotencyKey, endsCommit = false } = queued.command;

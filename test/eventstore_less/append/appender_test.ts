@@ -467,6 +467,27 @@ Deno.test("append() rejects a command with outcome_unknown if another one with i
   assertEquals(await service.runtime.settle(repeated), "outcome_unknown");
 });
 
+Deno.test("append() stores nothing of commands that reach their deadlines while a first event is looked up", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  store.onCommit = isLocked;
+  const outcomes = [appender.append(addition(service)), issueApiKey(service, { label: "new" })]
+    .map((outcome) => outcome.then(() => "stored", serviceErrorCode));
+  await runtime.advance(APPEND_LIMIT_MS / 2);
+  store.onCommit = COMMIT_FAULTS.lands;
+  store.onGet = async (apply) => {
+    await sleep(runtime, APPEND_LIMIT_MS / 2);
+    return await apply();
+  };
+  const codes = await runtime.settle(Promise.all(outcomes));
+  assertEquals(codes, ["store_unavailable", "store_unavailable"]);
+  await runtime.advance(APPEND_LIMIT_MS);
+  store.onGet = (apply) => apply();
+  const { head: { position } } = await service.heads.read();
+  assertEquals(position, 1);
+});
+
 Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
   await using opened = await open();
   const { service, store } = opened;
