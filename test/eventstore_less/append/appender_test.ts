@@ -384,7 +384,6 @@ Deno.test("append() rejects commands in every state at their deadlines, although
   tracked.push(track("being prepared", { ...NOTHING, prepare: () => promise }));
   await runtime.advance(0);
   tracked.push(track("behind it", NOTHING));
-  runtime.jumpClock(-48 * 60 * 60_000);
   await runtime.settle(Promise.all(tracked));
   resolve();
   const second = 2 * APPEND_LIMIT_MS;
