@@ -9,6 +9,7 @@ import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { METRICS } from "../../../src/telemetry/metrics.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";
@@ -205,6 +206,20 @@ testNeeding(MONITORING)(
     } finally {
       await site.service.stop("SIGKILL");
     }
+  },
+);
+
+/** The commands of the manual leave these to node_exporter. */
+const OF_COMMANDS = ["animal_store_audit_success_time_seconds", "animal_store_backup_position"];
+
+testNeeding(permissions("read"))(
+  "alerts.yml: each metric that it names is one of the service, because another one would never fire",
+  async () => {
+    const rules = (await Deno.readTextFile(RULES)).replaceAll(/^ *#.*$/gm, "");
+    const known = METRICS.flatMap(({ name }) => [name, `${name}_bucket`, `${name}_count`])
+      .concat(OF_COMMANDS);
+    const named = rules.match(/\banimal_store_\w+/g)!;
+    assertEquals(named.filter((name) => !known.includes(name)), []);
   },
 );
 
