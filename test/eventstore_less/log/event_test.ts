@@ -8,6 +8,7 @@ import {
   encodeEvent,
   GENESIS_HASH,
   MalformedEventError,
+  NewerVersionError,
 } from "../../../src/eventstore_less/log/event.ts";
 import { dataOf, followsHash } from "../../../src/eventstore_less/log/line_text.ts";
 import { NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
@@ -171,4 +172,15 @@ Deno.test("decodeEvent(APPLICATION) refuses any other line, with a message of on
       assert(message.length > 0 && !message.includes("\n"), message);
     }
   }
+});
+
+Deno.test("decodeEvent(APPLICATION) says that a newer release wrote a line, also one of another form", () => {
+  const known = LINE.replace('"subject":', '"region":"eu","subject":');
+  const line = known.replace(":pet-created:1", ":pet-created:99.1");
+  const decode = () => decodeEvent(APPLICATION, line);
+  const { position, previousHash } = assertThrows(decode, NewerVersionError, "needs release 99.1");
+  assertEquals([position, previousHash], [1, GENESIS_HASH]);
+  // This version knows all that a line with that schema can have.
+  const fault = assertThrows(() => decodeEvent(APPLICATION, known), MalformedEventError);
+  assert(!(fault instanceof NewerVersionError), fault.message);
 });
