@@ -1,6 +1,7 @@
 /** The suite finds servers that break one clause each, and finds nothing broken on right ones. */
 
 import { systemRuntime } from "eventstore-less/startup";
+import { SECONDS, testNeeding } from "../support/test_needing.ts";
 import { assert, assertEquals } from "@std/assert";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { createService } from "../../src/service.ts";
@@ -110,26 +111,29 @@ async function writeMeanwhile({ base, key, send }: Listener, end: AbortSignal): 
   return rounds;
 }
 
-Deno.test("a right server with many animals and another writer holds all that can be tried, and has what it had", async () => {
-  using server = await openServer();
-  const { listener } = server;
-  const { key } = listener;
-  for (let round = 0; round < 3; round++) await addOthers(listener, 84);
-  for (const [id, name] of [["1", "Dogs"], ["2", "Cats"]]) {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const body = JSON.stringify({ name });
-    await listener.send(`${BASE}/categories/${id}`, { method: "PUT", headers, body });
-  }
-  const before = await shown(listener);
-  const end = new AbortController();
-  const writing = writeMeanwhile(listener, end.signal);
-  const { verdicts, left } = await judge(listener, { clauses: clausesUpTo(2) });
-  end.abort();
-  assert(await writing > 50, `${await writing}`);
-  const others = notHeld(verdicts).filter(({ reason }) => !reason?.startsWith("It needs "));
-  assertEquals([others, left], [[], []]);
-  assertEquals(await shown(listener), before);
-});
+testNeeding(SECONDS)(
+  "a right server with many animals and another writer holds all that can be tried, and has what it had",
+  async () => {
+    using server = await openServer();
+    const { listener } = server;
+    const { key } = listener;
+    for (let round = 0; round < 3; round++) await addOthers(listener, 84);
+    for (const [id, name] of [["1", "Dogs"], ["2", "Cats"]]) {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const body = JSON.stringify({ name });
+      await listener.send(`${BASE}/categories/${id}`, { method: "PUT", headers, body });
+    }
+    const before = await shown(listener);
+    const end = new AbortController();
+    const writing = writeMeanwhile(listener, end.signal);
+    const { verdicts, left } = await judge(listener, { clauses: clausesUpTo(2) });
+    end.abort();
+    assert(await writing > 50, `${await writing}`);
+    const others = notHeld(verdicts).filter(({ reason }) => !reason?.startsWith("It needs "));
+    assertEquals([others, left], [[], []]);
+    assertEquals(await shown(listener), before);
+  },
+);
 
 Deno.test("after a lost response, nothing of others is removed, also if the service ignores the filter by category", async () => {
   using server = await openServer();

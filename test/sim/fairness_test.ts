@@ -1,5 +1,8 @@
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { SECONDS, testNeeding } from "../support/test_needing.ts";
 import { leastPart, type Load, shareStore, type Times } from "./fairness.ts";
+
+const test = testNeeding(SECONDS);
 
 /** An instance that starts when the others have taken turns for seconds. */
 const LATE: Load = { clients: 16, startsAtMs: 3_000 };
@@ -44,7 +47,7 @@ for (const [store, { times, cases }] of Object.entries(STORES)) {
     const names = loads.map(({ clients, slowness, startsAtMs }) =>
       `${clients}${slowness ? " slow" : ""}${startsAtMs ? " late" : ""}`
     );
-    Deno.test(`instances with ${names.join(", ")} clients share ${store}: each gets a third of its share, and none waits for two seconds or fails`, async () => {
+    test(`instances with ${names.join(", ")} clients share ${store}: each gets a third of its share, and none waits for two seconds or fails`, async () => {
       const shares = await shareStore(1, times, loads, 2_000);
       const shown = JSON.stringify(shares);
       assertEquals(shares.map(({ failed }) => failed), loads.map(() => 0));
@@ -54,7 +57,7 @@ for (const [store, { times, cases }] of Object.entries(STORES)) {
     });
   }
 
-  Deno.test(`on ${store}, an instance without a rival waits for nobody in ten seconds of commits`, async () => {
+  test(`on ${store}, an instance without a rival waits for nobody in ten seconds of commits`, async () => {
     const [{ done, headReads }] = await shareStore(1, times, [{ clients: 1 }], 10_000);
     // Each wait for a turn begins with a read of the head.
     assertEquals(headReads, 0);

@@ -13,6 +13,12 @@ export function permissions(...names: Deno.PermissionName[]): Need {
   return { name: `${flags}, as deno task test gives`, isMet: names.every(isGranted) };
 }
 
+/** Some seconds for one test, which a plain `deno test` does not take, because it runs after each change. */
+export const SECONDS: Need = {
+  name: "some seconds, as deno task test takes",
+  isMet: permissions("run").isMet,
+};
+
 /** The permissions that a test needs to start processes. */
 export const PROCESSES = permissions("env", "net", "read", "run", "write");
 

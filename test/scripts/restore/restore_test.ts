@@ -20,6 +20,7 @@ import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts"
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { contentOfGeneration, readLogLines, recordsOf } from "../../support/sound_log.ts";
+import { SECONDS, testNeeding } from "../../support/test_needing.ts";
 import { setRecord } from "../../support/set_record.ts";
 import { commit, set } from "../../support/store_contract.ts";
 
@@ -128,47 +129,50 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
   }
 });
 
-Deno.test("restore() killed at any commit leaves a store that is not served, and continues when it is run again", async () => {
-  const restoreInto = async (inner: Store, source = exportOf(LINES)) => {
-    const store = faultyStore(inner);
-    await restore({ store, runtime: new FakeRuntime() }, source);
-    return store.commits;
-  };
-  using whole = await openStore();
-  const commits = (await restoreInto(whole.store)).length;
-  const expected = await restoredIn(whole.store);
-  assertEquals(expected.lines, LINES);
-  const counts = new Set<number>();
-  for (let number = 1; number <= commits; number++) {
-    for (const isApplied of [true, false]) {
-      const kill = `killed at commit ${number}, ${isApplied ? "" : "not "}applied`;
-      using copy = await openStore();
-      const { store: inner, runtime } = copy;
-      const { store, killed } = dyingStore(inner, number, isApplied);
-      restore({ store, runtime }, exportOf(LINES));
-      await killed;
-      const mark = await readMark(inner);
-      // The first commit writes the mark, and the last one replaces it with the head.
-      if (isApplied && number === commits) assertEquals(await restoredIn(inner), expected, kill);
-      else if (isApplied || number > 1) {
-        assert(mark !== undefined);
-        counts.add(mark.restored);
-        await assertRejects(
-          () => readHead(APPLICATION, inner),
-          ServiceError,
-          "A log is being restored",
-        );
-        const other = () => restoreInto(inner, exportOf(sampleLog(30)));
-        await assertRejects(other, Error, "a restore of another export, of 1,300 events");
-        const written = (await restoreInto(inner)).flatMap(({ mutations }) => mutations)
-          .filter(({ key }) => isLogKey(key) && key[1] <= mark.restored);
-        assertEquals(written, [], "what the mark counts is not written again");
-        assertEquals(await restoredIn(inner), expected, kill);
+testNeeding(SECONDS)(
+  "restore() killed at any commit leaves a store that is not served, and continues when it is run again",
+  async () => {
+    const restoreInto = async (inner: Store, source = exportOf(LINES)) => {
+      const store = faultyStore(inner);
+      await restore({ store, runtime: new FakeRuntime() }, source);
+      return store.commits;
+    };
+    using whole = await openStore();
+    const commits = (await restoreInto(whole.store)).length;
+    const expected = await restoredIn(whole.store);
+    assertEquals(expected.lines, LINES);
+    const counts = new Set<number>();
+    for (let number = 1; number <= commits; number++) {
+      for (const isApplied of [true, false]) {
+        const kill = `killed at commit ${number}, ${isApplied ? "" : "not "}applied`;
+        using copy = await openStore();
+        const { store: inner, runtime } = copy;
+        const { store, killed } = dyingStore(inner, number, isApplied);
+        restore({ store, runtime }, exportOf(LINES));
+        await killed;
+        const mark = await readMark(inner);
+        // The first commit writes the mark, and the last one replaces it with the head.
+        if (isApplied && number === commits) assertEquals(await restoredIn(inner), expected, kill);
+        else if (isApplied || number > 1) {
+          assert(mark !== undefined);
+          counts.add(mark.restored);
+          await assertRejects(
+            () => readHead(APPLICATION, inner),
+            ServiceError,
+            "A log is being restored",
+          );
+          const other = () => restoreInto(inner, exportOf(sampleLog(30)));
+          await assertRejects(other, Error, "a restore of another export, of 1,300 events");
+          const written = (await restoreInto(inner)).flatMap(({ mutations }) => mutations)
+            .filter(({ key }) => isLogKey(key) && key[1] <= mark.restored);
+          assertEquals(written, [], "what the mark counts is not written again");
+          assertEquals(await restoredIn(inner), expected, kill);
+        }
       }
     }
-  }
-  assertGreater(counts.size, 2, "the mark moves during the restore");
-});
+    assertGreater(counts.size, 2, "the mark moves during the restore");
+  },
+);
 
 /** The log, the projections and the head of a store. */
 async function restoredIn(store: Store) {

@@ -22,9 +22,12 @@ import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "../../../src/eventstore_less/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
-import { SAMPLE_STEP } from "../../support/sample_step.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { commit } from "../../support/store_contract.ts";
+import { SECONDS, testNeeding } from "../../support/test_needing.ts";
+
+/** Of so many bytes, one is altered at a time: a checksum finds each alike, and all of them would take minutes. */
+const BYTE_STEP = 8;
 
 /**
  * A key and its new content, which gets a checksum; or a whole value; or `undefined` to delete the record. A text stands
@@ -43,54 +46,57 @@ interface PackedRecord {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`} altered byte and every lost, repeated or misplaced piece, and accepts every grouping`, async () => {
-  // 20 events are the fewest that make several records of each kind, all kinds of changes of pets, and a removal.
-  using sample = await openSampleStore(20);
-  const { runtime } = sample;
-  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
-  const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
-  assertEquals(kinds.size, 9, "the sample has records of all kinds");
-  const store = new ModelStore();
-  // Small reads, so that the records of a kind come in several of them.
-  Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
-  const original = new Map(entries.map((entry) => [formatKey(entry.key), contentOf(entry)]));
-  const apply = (changes: Change[]) => {
-    const mutations = changes.map(([key, content, isWhole]): Mutation => {
-      if (content === undefined) return { type: "delete", key };
-      const value = isWhole || typeof content === "string" ? content : withChecksum(key, content);
-      return { type: "set", key, value: value as Uint8Array };
-    });
-    return commit(store, mutations);
-  };
-  await apply(entries.map((entry) => [entry.key, contentOf(entry)]));
+testNeeding(SECONDS)(
+  "audit() finds altered bytes and every lost, repeated or misplaced piece, and accepts every grouping",
+  async () => {
+    // 20 events are the fewest that make several records of each kind, all kinds of changes of pets, and a removal.
+    using sample = await openSampleStore(20);
+    const { runtime } = sample;
+    const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+    const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
+    assertEquals(kinds.size, 9, "the sample has records of all kinds");
+    const store = new ModelStore();
+    // Small reads, so that the records of a kind come in several of them.
+    Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
+    const original = new Map(entries.map((entry) => [formatKey(entry.key), contentOf(entry)]));
+    const apply = (changes: Change[]) => {
+      const mutations = changes.map(([key, content, isWhole]): Mutation => {
+        if (content === undefined) return { type: "delete", key };
+        const value = isWhole || typeof content === "string" ? content : withChecksum(key, content);
+        return { type: "set", key, value: value as Uint8Array };
+      });
+      return commit(store, mutations);
+    };
+    await apply(entries.map((entry) => [entry.key, contentOf(entry)]));
 
-  /** The names of the changes after which the audit says that the store is sound, or not. */
-  const namesOf = async (damages: Damage[], isSound: boolean) => {
-    const names: string[] = [];
-    for (const [name, ...changes] of damages) {
-      await apply(changes);
-      if ((await audit({ store, runtime })).sound === isSound) names.push(name);
-      await apply(changes.map(([key]) => [key, original.get(formatKey(key))]));
-    }
-    return names;
-  };
-  const log = logOf(entries);
-  const isOriginal = ([key, content, isWhole]: Change) => {
-    const own = original.get(formatKey(key));
-    if (isWhole || typeof content === "string") return false;
-    return content === own ||
-      content !== undefined && own !== undefined && bytesEqual(content, own);
-  };
-  // Some changes write what is there.
-  const isDamage = ([, ...changes]: Damage) => !changes.every(isOriginal);
-  const damages = [...damagesTo(entries, log)].filter(isDamage);
-  assertGreater(damages.length, 8_000 / SAMPLE_STEP);
-  assertEquals(await namesOf(damages, true), []);
-  const groupings = [...groupingsOf(log)];
-  assertGreater(groupings.length, 15);
-  assertEquals(await namesOf(groupings, false), []);
-  assertEquals((await audit({ store, runtime })).faults, []);
-});
+    /** The names of the changes after which the audit says that the store is sound, or not. */
+    const namesOf = async (damages: Damage[], isSound: boolean) => {
+      const names: string[] = [];
+      for (const [name, ...changes] of damages) {
+        await apply(changes);
+        if ((await audit({ store, runtime })).sound === isSound) names.push(name);
+        await apply(changes.map(([key]) => [key, original.get(formatKey(key))]));
+      }
+      return names;
+    };
+    const log = logOf(entries);
+    const isOriginal = ([key, content, isWhole]: Change) => {
+      const own = original.get(formatKey(key));
+      if (isWhole || typeof content === "string") return false;
+      return content === own ||
+        content !== undefined && own !== undefined && bytesEqual(content, own);
+    };
+    // Some changes write what is there.
+    const isDamage = ([, ...changes]: Damage) => !changes.every(isOriginal);
+    const damages = [...damagesTo(entries, log)].filter(isDamage);
+    assertGreater(damages.length, 1_000);
+    assertEquals(await namesOf(damages, true), []);
+    const groupings = [...groupingsOf(log)];
+    assertGreater(groupings.length, 15);
+    assertEquals(await namesOf(groupings, false), []);
+    assertEquals((await audit({ store, runtime })).faults, []);
+  },
+);
 
 function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damage> {
   for (const [index, entry] of entries.entries()) {
@@ -207,7 +213,7 @@ function* damagesToAny(entry: StoreEntry, other: StoreEntry): Generator<Damage> 
     yield [`byte ${index} of the value of ${name}`, [key, altered, "whole"]];
   }
   yield [`swap of ${name} with its checksum`, [key, other.value as Uint8Array, "whole"]];
-  for (let index = 0; index < own.length; index += SAMPLE_STEP) {
+  for (let index = 0; index < own.length; index += BYTE_STEP) {
     const altered = own.with(index, own[index] ^ 1 << index % 7);
     yield [`bit ${index % 7} of byte ${index} in ${name}`, [key, altered]];
   }

@@ -11,8 +11,8 @@ import {
   setCategoryNames,
   twinsOf,
   unnamedCategories,
-} from "../../src/window/data/categories.ts";
-import { describePet, FIELDS } from "../../src/window/data/fields.ts";
+} from "../../../src/window/data/categories.ts";
+import { describePet, FIELDS } from "../../../src/window/data/fields.ts";
 
 const LARGEST = 2n ** 63n - 1n;
 

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Pet } from "../../events/pet.ts";
-import { animalsFile } from "../../src/window/list/animals_file.ts";
-import { setCategoryNames } from "../../src/window/data/categories.ts";
-import { parseCsv } from "../../src/window/csv/parse_csv.ts";
-import { guessColumns } from "../../src/window/import/columns.ts";
-import { NO_MEANINGS } from "../../src/window/import/meanings.ts";
-import { planAdditions, planChanges, type Reading } from "../../src/window/import/plan.ts";
-import { readTable, type Table } from "../../src/window/import/table.ts";
-import { Random } from "../sim/random.ts";
+import type { Pet } from "../../../events/pet.ts";
+import { animalsFile } from "../../../src/window/list/animals_file.ts";
+import { setCategoryNames } from "../../../src/window/data/categories.ts";
+import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
+import { guessColumns } from "../../../src/window/import/columns.ts";
+import { NO_MEANINGS } from "../../../src/window/import/meanings.ts";
+import { planAdditions, planChanges, type Reading } from "../../../src/window/import/plan.ts";
+import { readTable, type Table } from "../../../src/window/import/table.ts";
+import { Random } from "../../sim/random.ts";
 
 const rowsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
 

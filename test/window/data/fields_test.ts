@@ -1,6 +1,6 @@
 import { parseExactJson } from "eventstore-less/int64";
 import { assert, assertEquals } from "@std/assert";
-import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import {
   describePet,
   differencesOf,
@@ -13,7 +13,7 @@ import {
   parseChange,
   parsePet,
   textsOf,
-} from "../../src/window/data/fields.ts";
+} from "../../../src/window/data/fields.ts";
 
 interface Schema {
   type?: string;
