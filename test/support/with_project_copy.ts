@@ -16,7 +16,7 @@ const INSTALLED = [
 ];
 
 /** The further files that the tests need. */
-export const WITH_TESTS = [...INSTALLED, "test", "README.md"];
+export const WITH_TESTS = [...INSTALLED, "test", "README.md", ".ci"];
 
 /** Runs `use` with a copy of some files and folders, which it may change, in a temporary folder. */
 export async function withProjectCopy<T>(
