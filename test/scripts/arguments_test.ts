@@ -4,6 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Command } from "../../scripts/cli/table_entry.ts";
 import { type CommandName, COMMANDS } from "../../scripts/commands.ts";
 import { helpOf } from "../../scripts/cli/help.ts";
+import { VERSION } from "../../src/settings/version.ts";
 import { INTERNAL_VARIABLES, STORE_VARIABLES } from "../../src/settings/variables.ts";
 import { GRACE_MS } from "../../src/eventstore_less/tools/rebuild.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
@@ -69,7 +70,7 @@ test("Each command reads only its variables, and exits with 2 and one line if it
 test("The help is printed, the version gets one line, and so does a wrong flag or argument, which points to --help", async () => {
   const help = { code: 0, stdout: `${helpOf(COMMANDS.log)}\n`, stderr: "" };
   assertEquals(await runTask(["log", "--help"], NO_STORE), help);
-  const build = buildCommit() === undefined ? "7.0.0" : `7.0.0, commit ${buildCommit()}`;
+  const build = buildCommit() === undefined ? VERSION : `${VERSION}, commit ${buildCommit()}`;
   const version = {
     code: 0,
     stdout: `Animal Store ${build} (stores of format 7, upgrades 6)\n`,
