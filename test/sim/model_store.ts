@@ -1,11 +1,5 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
-import {
-  decodeKey,
-  encodeKey,
-  encodeRange,
-  formatKey,
-} from "../../src/eventstore_less/store/key_encoding.ts";
+import { encodeKey, encodeRange, formatKey } from "../../src/eventstore_less/store/key_encoding.ts";
 import {
   type Commit,
   expectListLimit,
@@ -21,34 +15,26 @@ import {
 } from "../../src/eventstore_less/store/store.ts";
 import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
 
-interface Row {
-  key: Uint8Array;
-  value: Uint8Array;
-  versionstamp: string;
-}
-
-/** SQLite sorts keys as Deno KV does. */
-const SCHEMA = "create table records (key blob primary key, value blob, versionstamp text)";
-const SELECT = "select key, value, versionstamp from records where";
-
 /** Deno KV in memory: key order, versionstamps, checks, ranges and limits; also with synchronous calls. */
 export class ModelStore implements Store {
   readonly limits: StoreLimits;
-  #database = new DatabaseSync(":memory:");
-  #statements = new Map<string, StatementSync>();
+  /** By the texts of their keys. */
+  #entries = new Map<string, StoreEntry & { value: Uint8Array }>();
+  /** The texts of all keys, in order. */
+  #keys: string[] = [];
   #version = 0;
+  #isClosed = false;
 
   constructor(limits = STORE_LIMITS) {
     this.limits = limits;
-    this.#database.exec(SCHEMA);
   }
 
   get(key: Key): Promise<StoreEntry | null> {
-    return Promise.try(() => this.read(key));
+    return this.#call(() => this.read(key));
   }
 
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
-    return Promise.try(() => this.scan(range, options));
+    return this.#call(() => this.scan(range, options));
   }
 
   snapshot(
@@ -56,26 +42,34 @@ export class ModelStore implements Store {
     ranges: readonly KeyRange[],
     options: ListOptions,
   ): Promise<Snapshot> {
-    return Promise.try(() => this.view(keys, ranges, options));
+    return this.#call(() => this.view(keys, ranges, options));
   }
 
   commit(commit: Commit): Promise<string | null> {
-    return Promise.try(() => this.apply(commit));
+    return this.#call(() => this.apply(commit));
   }
 
   close(): void {
-    this.#database.close();
+    this.#isClosed = true;
+  }
+
+  #call<T>(perform: () => T): Promise<T> {
+    return Promise.try(() => {
+      if (this.#isClosed) throw new Error("The store is closed");
+      return perform();
+    });
   }
 
   read(key: Key): StoreEntry | null {
-    return this.#entries("key = ?", encodeKey(key))[0] ?? null;
+    const text = textOf(encodeKey(key));
+    return this.#entries.has(text) ? this.#copyOf(text) : null;
   }
 
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     expectListLimit({ limit });
-    const { start, end } = encodeRange(range);
-    const order = reverse ? "desc" : "asc";
-    return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
+    const keys = this.#keysIn(range);
+    if (reverse) keys.reverse();
+    return keys.slice(0, limit).map((key) => this.#copyOf(key));
   }
 
   view(keys: readonly Key[], ranges: readonly KeyRange[], options: ListOptions): Snapshot {
@@ -86,8 +80,7 @@ export class ModelStore implements Store {
   }
 
   all(prefix: Key): StoreEntry[] {
-    const { start, end } = encodeRange({ prefix });
-    return this.#entries("key >= ? and key < ? order by key", start, end);
+    return this.#keysIn({ prefix }).map((key) => this.#copyOf(key));
   }
 
   apply(commit: Commit): string | null {
@@ -97,25 +90,50 @@ export class ModelStore implements Store {
     if ((this.read(guard.key)?.versionstamp ?? null) !== guard.versionstamp) return null;
     const versionstamp = (++this.#version).toString(16).padStart(16, "0") + "0000";
     for (const mutation of mutations) {
-      const key = encodeKey(mutation.key);
-      if (mutation.type === "delete") this.#run("delete from records where key = ?", key);
-      else {
-        const insert = "insert or replace into records values (?, ?, ?)";
-        this.#run(insert, key, mutation.value, versionstamp);
-      }
+      if (mutation.type === "delete") this.#delete(mutation.key);
+      else this.#set({ key: mutation.key, value: mutation.value.slice(), versionstamp });
     }
     return versionstamp;
   }
 
-  #entries(condition: string, ...values: SQLInputValue[]): StoreEntry[] {
-    const rows = this.#run(`${SELECT} ${condition}`, ...values) as unknown as Row[];
-    return rows.map(({ key, ...rest }) => ({ key: decodeKey(key), ...rest }));
+  #set(entry: StoreEntry & { value: Uint8Array }): void {
+    const text = textOf(encodeKey(entry.key));
+    if (!this.#entries.has(text)) this.#keys.splice(this.#indexOf(text), 0, text);
+    this.#entries.set(text, entry);
   }
 
-  #run(sql: string, ...values: SQLInputValue[]) {
-    const statement = this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
-    return statement.all(...values);
+  #delete(key: Key): void {
+    const text = textOf(encodeKey(key));
+    if (this.#entries.delete(text)) this.#keys.splice(this.#indexOf(text), 1);
   }
+
+  #keysIn(range: KeyRange): string[] {
+    const { start, end } = encodeRange(range);
+    return this.#keys.slice(this.#indexOf(textOf(start)), this.#indexOf(textOf(end)));
+  }
+
+  /** The entry, whose bytes its reader may change. */
+  #copyOf(key: string): StoreEntry {
+    const { value, ...entry } = this.#entries.get(key)!;
+    return { ...entry, value: value.slice() };
+  }
+
+  /** Number of the keys before a text. */
+  #indexOf(text: string): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#keys[middle] < text) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** A text with a character for each byte: texts have the order of the bytes. */
+function textOf(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
 }
 
 /** Throws if a commit does not change its guard, or changes the head without it as the guard. */
