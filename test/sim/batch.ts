@@ -1,12 +1,7 @@
 /** Several writes in one request, and what they are as single requests: the checker knows only these. */
 
 import { createHash } from "node:crypto";
-import type { KeyInUse, ReceivedResponse, WriteOperation } from "./history.ts";
-
-export interface Batch {
-  writes: WriteOperation[];
-  idempotencyKey?: string;
-}
+import type { Batch, KeyInUse, ReceivedResponse, WriteOperation } from "./history.ts";
 
 /** The writes of a batch, each with its place. */
 export function partsOf(batch: Batch): WriteOperation[] {
@@ -35,7 +30,7 @@ function operationsOf({ writes }: Batch): object[] {
       const { name, status, categoryId } = write;
       return { action: "add", body: { name, status, categoryId } };
     }
-    const { petId, ifMatch } = write;
+    const { id: petId, ifMatch } = write;
     if (write.kind !== "update") return { action: write.kind, petId, ifMatch };
     return { action: "change", petId, ifMatch, body: write.patch };
   });

@@ -1,26 +1,21 @@
+/** Clients that write and read during faults what `HABITS` says. The checker compares what they get with the oracle's log. */
+
+import { drawAnother, drawPetId, DRAWS, HABITS, type Habits, type Write, WRITES } from "./draws.ts";
 import {
   type CachedResponse,
-  type CreateOperation,
   type Exchange,
-  FIRST_TAG,
-  isPetWrite,
+  isWrite,
   type KeyInUse,
-  type ListOperation,
-  type Operation,
-  type WriteOperation,
+  type ReadOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import {
-  drawRemoval,
-  drawRestore,
-  drawUpdate,
-  noteResponse,
-  PET_STATUSES,
-  type Workload,
-} from "./workload.ts";
+import { send, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
+
+/** Maximum number of requests that a client sends at the same moment. */
+const RACE_LIMIT = 8;
 
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
   const random = workload.cluster.simulation.random.fork();
@@ -50,172 +45,105 @@ class Client {
 
   async act(number: number): Promise<void> {
     const random = this.#random;
-    const action = random.weighted({
-      create: 4,
-      update: 4,
-      createWithKey: 3,
-      updateWithKey: 2,
-      remove: 1,
-      removeWithKey: 0.7,
-      restore: 1,
-      restoreWithKey: 0.7,
-      repeat: 1,
-      race: 2,
-      list: 6,
-      get: 3,
-    });
     const name = `${this.#name}-${number}`;
-    const { idempotentWrites, newestPetId } = this.#workload;
+    const habits = HABITS[random.weighted(this.#workload.kinds)];
+    const drawWrite = () =>
+      WRITES[random.weighted(habits.writes)](this.#workload, random, { name });
+    const action = random.weighted(habits.actions);
     const actions: Record<typeof action, () => Promise<unknown>> = {
-      create: () => this.#send(this.#drawCreate(name)),
-      update: () => this.#send(drawUpdate(this.#workload, random)),
-      createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
-      updateWithKey: () => this.#writeWithKey(drawUpdate(this.#workload, random), name),
-      remove: () => this.#send(drawRemoval(this.#workload, random)),
-      removeWithKey: () => this.#writeWithKey(drawRemoval(this.#workload, random), name),
-      restore: () => this.#send(drawRestore(this.#workload, random)),
-      restoreWithKey: () => this.#writeWithKey(drawRestore(this.#workload, random), name),
-      // This may be the next day, when the Idempotency-Key has expired and writes again.
-      repeat: async () => {
-        if (idempotentWrites.length === 0) return;
-        const { operation, key } = random.pick(idempotentWrites);
-        await this.#send(operation, key);
-      },
-      race: () => this.#race(name),
-      list: () => this.#send(this.#drawList()),
-      get: () => this.#send({ kind: "get", petId: random.integer(1, newestPetId + 2) }),
+      write: () => this.#send(drawWrite()),
+      writeWithKey: () => this.#writeWithKey(drawWrite(), name),
+      repeat: () => this.#repeat(),
+      race: () => this.#race(habits.race, name),
+      read: () => this.#send(this.#draw(habits.reads, name)),
     };
     await actions[action]();
   }
 
-  /** Changes a pet several times at once, perhaps removes or restores it, and reads meanwhile. */
-  async #race(name: string): Promise<void> {
+  /** Retries with its Idempotency-Key until it knows the outcome, sometimes twice at once. */
+  async #writeWithKey(drawn: Write, name: string): Promise<void> {
     const random = this.#random;
-    const update = drawUpdate(this.#workload, random);
-    const { petId } = update;
-    const operations: Operation[] = [update];
-    while (operations.length < 8 && random.chance(0.8)) {
-      const kind = random.weighted({
-        update: 4,
-        remove: 0.5,
-        restore: 0.5,
-        get: 1,
-        list: 3,
-        create: 1,
-      });
-      if (kind === "update") operations.push(drawUpdate(this.#workload, random, petId));
-      else if (kind === "remove") {
-        // Often two at once.
-        const removal = drawRemoval(this.#workload, random, petId);
-        operations.push(removal, ...(random.chance(0.5) ? [removal] : []));
-      } else if (kind === "restore") {
-        operations.push(drawRestore(this.#workload, random, petId));
-      } else if (kind === "get") operations.push({ kind, petId });
-      else if (kind === "list") operations.push(this.#drawList());
-      else operations.push(this.#drawCreate(`${name}-${operations.length}`));
+    const { cluster: { simulation }, idempotentWrites } = this.#workload;
+    const write: Write = { ...drawn, idempotencyKey: `key-of-${name}` };
+    const key = this.#drawKey();
+    idempotentWrites.push({ write, key });
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const sent = this.#send(write, key);
+      if (random.chance(0.2)) void this.#send(write, key);
+      const timeout = simulation.sleep(random.between(RETRY_AFTER_MS.low, RETRY_AFTER_MS.high));
+      const exchanges = await Promise.race([sent, timeout]);
+      if (exchanges !== undefined && isOutcome(exchanges)) break;
+      await simulation.sleep(random.between(0, 500));
     }
+    // A client may repeat the request much later, or reuse the key for another request.
+    if (random.chance(0.3)) await this.#send(write, key);
+    if (random.chance(0.15)) {
+      const other = drawAnother(drawn, this.#workload, random, { name: `${name}-other` });
+      await this.#send({ ...other, idempotencyKey: write.idempotencyKey }, key);
+    }
+  }
+
+  /** Repeats a request of any client, perhaps on the next day, when the Idempotency-Key has expired and writes again. */
+  async #repeat(): Promise<void> {
+    const { idempotentWrites } = this.#workload;
+    if (idempotentWrites.length === 0) return;
+    const { write, key } = this.#random.pick(idempotentWrites);
+    await this.#send(write, key);
+  }
+
+  /** Sends several requests at once, all of one pet if they are of pets. */
+  async #race(weights: Habits["race"], name: string): Promise<void> {
+    const random = this.#random;
     const { cluster } = this.#workload;
+    const petId = drawPetId(this.#workload, random);
+    const requests: (Write | ReadOperation)[] = [];
+    do {
+      const request = this.#draw(weights, `${name}-${requests.length}`, petId);
+      requests.push(request);
+      // Often the same removal twice.
+      const isRemoval = request.kind === "remove" || request.kind === "removeCategory";
+      if (isRemoval && random.chance(0.5)) requests.push(request);
+    } while (requests.length < RACE_LIMIT && random.chance(0.8));
     const drawSlot = () => random.integer(0, cluster.size - 1);
     // One instance that gets them together puts several events of a pet into one commit.
     const sharedSlot = random.chance(0.5) ? drawSlot() : undefined;
-    await Promise.all(operations.map(async (operation) => {
-      const isTogether = sharedSlot !== undefined && isPetWrite(operation);
+    await Promise.all(requests.map(async (request) => {
+      const isTogether = sharedSlot !== undefined && isWrite(request);
       const isLater = !isTogether && random.chance(0.5);
       if (isLater) await cluster.simulation.sleep(random.between(0, 20));
-      await this.#send(operation, this.#drawKey(), sharedSlot ?? drawSlot());
+      await this.#send(request, this.#drawKey(), sharedSlot ?? drawSlot());
     }));
   }
 
-  #drawCreate(name: string): CreateOperation {
+  /** Draws a request, which is often a read that the client has sent before. */
+  #draw(weights: Habits["race"], name: string, petId?: number): Write | ReadOperation {
     const random = this.#random;
-    const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-    return { kind: "create", name, categoryId: random.integer(-2, 2), status };
-  }
-
-  #drawList(): ListOperation {
-    const random = this.#random;
-    const earlier = [...this.#cached.keys()].filter((text) => text.includes(`"list"`));
+    const kind = random.weighted(weights);
+    const earlier = [...this.#cached.keys()].filter((text) => JSON.parse(text).kind === kind);
     if (earlier.length > 0 && random.chance(0.3)) return JSON.parse(random.pick(earlier));
-    const { newestPetId, tags } = this.#workload;
-    const operation: ListOperation = { kind: "list" };
-    if (random.chance(0.1)) {
-      const ids = Array.from({ length: 5 }, () => random.integer(1, newestPetId + 2));
-      return { ...operation, ids: ids.slice(random.integer(0, 4)) };
-    }
-    if (random.chance(0.15)) return this.#drawRemovedList();
-    if (random.chance(0.25)) operation.categoryId = random.integer(-2, 2);
-    else if (random.chance(0.1)) operation.categoryId = FIRST_TAG + random.integer(0, tags);
-    if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5, 100]);
-    if (random.chance(0.5)) operation.status = random.pick(PET_STATUSES);
-    if (random.chance(0.3)) operation.cursor = random.integer(1, newestPetId + 3);
-    if (random.chance(0.2)) operation.order = random.pick(["asc", "desc"]);
-    if (random.chance(0.15)) operation.name = String(random.integer(0, 9));
-    return operation;
+    return DRAWS[kind](this.#workload, random, { name, petId });
   }
 
-  #drawRemovedList(): ListOperation {
-    const random = this.#random;
-    const operation: ListOperation = { kind: "list", removed: true };
-    if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5]);
-    // A position: of two events for each pet.
-    const last = 2 * this.#workload.newestPetId + 3;
-    if (random.chance(0.3)) operation.cursor = random.integer(1, last);
-    return operation;
-  }
-
-  /** Retries with its Idempotency-Key until it knows the outcome, sometimes twice at once. */
-  async #writeWithKey(drawn: WriteOperation, name: string): Promise<void> {
-    const random = this.#random;
-    const operation: WriteOperation = { ...drawn, idempotencyKey: `key-of-${name}` };
-    const key = this.#drawKey();
-    this.#workload.idempotentWrites.push({ operation, key });
-    for (let attempt = 0; attempt < 6; attempt++) {
-      const sent = this.#send(operation, key);
-      if (random.chance(0.2)) void this.#send(operation, key);
-      const timeout = this.#workload.cluster.simulation.sleep(
-        random.between(RETRY_AFTER_MS.low, RETRY_AFTER_MS.high),
-      );
-      const exchange = await Promise.race([sent, timeout]);
-      const status = exchange?.response?.status;
-      if (status !== undefined && status !== 503) break;
-      await this.#workload.cluster.simulation.sleep(random.between(0, 500));
-    }
-    // A client may repeat the request much later, or reuse the key for another request.
-    if (random.chance(0.3)) await this.#send(operation, key);
-    if (random.chance(0.15)) {
-      const { newestPetId } = this.#workload;
-      const other = random.chance(0.4)
-        ? this.#drawCreate(`${name}-other`)
-        : random.chance(0.5)
-        ? drawUpdate(this.#workload, random, undefined, true)
-        : drawRemoval(
-          this.#workload,
-          random,
-          drawn.kind === "remove" ? drawn.petId + 1 : newestPetId,
-        );
-      await this.#send({ ...other, idempotencyKey: operation.idempotencyKey }, key);
-    }
-  }
-
+  /** Sends a request, a read with the response that the client has of it. */
   async #send(
-    operation: Operation,
+    request: Write | ReadOperation,
     key = this.#drawKey(),
     slot = this.#drawSlot(),
-  ): Promise<Exchange | undefined> {
-    const { cluster } = this.#workload;
-    const name = JSON.stringify(operation);
+  ): Promise<Exchange[]> {
+    const name = JSON.stringify(request);
     const cached = this.#cached.get(name);
-    const exchange = await cluster.send(slot, { ...operation, cached }, key);
-    if (exchange === undefined) {
-      await cluster.simulation.sleep(50);
-      return undefined;
-    }
-    if (exchange.response === undefined) return exchange;
-    const { status, headers, body } = exchange.response;
+    const sent = cached === undefined ? request : { ...request, cached };
+    const exchanges = await send(this.#workload, slot, sent, key);
+    if (exchanges.length === 0) await this.#workload.cluster.simulation.sleep(50);
+    for (const exchange of exchanges) this.#note(name, exchange);
+    return exchanges;
+  }
+
+  #note(name: string, { operation, response }: Exchange): void {
+    if (response?.status !== 200 || isWrite(operation)) return;
+    const { headers, body } = response;
     const etag = headers.get("etag");
-    if (status === 200 && etag) this.#cached.set(name, { etag, body, link: headers.get("link") });
-    noteResponse(this.#workload, exchange);
-    return exchange;
+    if (etag !== null) this.#cached.set(name, { etag, body, link: headers.get("link") });
   }
 
   #drawSlot(): number {
@@ -227,4 +155,10 @@ class Client {
     const { keys } = this.#workload;
     return this.#random.chance(0.4) ? this.#random.pick(keys) : keys[0];
   }
+}
+
+/** Whether each write of a request has an outcome that is final. */
+function isOutcome(exchanges: Exchange[]): boolean {
+  return exchanges.length > 0 &&
+    exchanges.every(({ response }) => response !== undefined && response.status !== 503);
 }

@@ -3,21 +3,14 @@ import { HEAD_KEY, kindPrefix } from "../../src/eventstore_less/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
-import {
-  type CategoryOperation,
-  type Exchange,
-  isCategoryWrite,
-  isOfCategory,
-  isPetWrite,
-  type KeyInUse,
-  type Operation,
-  type ReceivedResponse,
-} from "./history.ts";
-import { type Batch, batchRequestOf, partsOf, readResults } from "./batch.ts";
+import type { Batch, Exchange, KeyInUse, Operation, ReceivedResponse } from "./history.ts";
+import { batchRequestOf, partsOf, readResults } from "./batch.ts";
+import { checkExchange } from "./checker.ts";
 import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
 import type { Random } from "./random.ts";
+import { requestOf } from "./request_of.ts";
 import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -136,29 +129,23 @@ export class Cluster {
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }
 
-  /** Sends a request, unless the instance is not running, and records the exchange; `read` is its client. */
+  /**
+   * Sends a request, and records its exchange, or an exchange for each write of a batch. Resolves to none if the instance is
+   * not running. `read` is the client.
+   */
   async send(
     slot: number,
-    operation: Operation,
+    sent: Operation | Batch,
     key: KeyInUse,
     read: (response: Response, node: Node) => Promise<ReceivedResponse> = readResponse,
-  ): Promise<Exchange | undefined> {
-    const exchanges = await this.#send(
-      slot,
-      requestOf(operation, key),
-      [operation],
-      key,
-      (...it) => {
-        return read(...it).then((response) => [response]);
-      },
-    );
-    return exchanges?.[0];
-  }
-
-  /** Sends a batch as send() does, and records an exchange for each of its writes. */
-  sendBatch(slot: number, batch: Batch, key: KeyInUse): Promise<Exchange[] | undefined> {
-    const parts = partsOf(batch);
-    return this.#send(slot, batchRequestOf(batch, key), parts, key, (response) => {
+  ): Promise<Exchange[]> {
+    if (sent.kind !== "batch") {
+      return await this.#send(slot, requestOf(sent, key), [sent], key, async (...received) => {
+        return [await read(...received)];
+      });
+    }
+    const parts = partsOf(sent);
+    return await this.#send(slot, batchRequestOf(sent, key), parts, key, (response) => {
       return readResults(response, parts.length);
     });
   }
@@ -170,9 +157,9 @@ export class Cluster {
     operations: readonly Operation[],
     key: KeyInUse,
     read: (response: Response, node: Node) => Promise<ReceivedResponse[]>,
-  ): Promise<Exchange[] | undefined> {
+  ): Promise<Exchange[]> {
     const instance = this.#instances[slot];
-    if (instance === undefined || instance.isStopping) return undefined;
+    if (instance === undefined || instance.isStopping) return [];
     const { node, service } = instance;
     const { simulation } = this;
     const exchanges = operations.map((operation): Exchange => ({
@@ -202,6 +189,7 @@ export class Cluster {
       exchange.isFaultFree &&= this.#isFaultFree;
       const { status, body } = exchange.response ?? {};
       simulation.trace(`${node.name} -> ${status} ${body}`);
+      this.violations.push(...checkExchange(exchange, this.oracle));
     }
     return exchanges;
   }
@@ -282,73 +270,6 @@ export class Cluster {
 
 function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
-}
-
-const QUERY_NAMES = ["lastEventId", "limit", "timeout", "cursor"]
-  .concat("type", "status", "categoryId", "order", "ids", "name", "removed");
-
-function requestOf(operation: Operation, key: KeyInUse): Request {
-  return isOfCategory(operation) ? categoryRequestOf(operation, key) : petRequestOf(operation, key);
-}
-
-function categoryRequestOf(
-  operation: CategoryOperation & Pick<Operation, "cached">,
-  { token }: KeyInUse,
-): Request {
-  const { categoryId, cached } = operation;
-  const url = new URL("http://localhost/v1/categories");
-  if (categoryId !== undefined) url.pathname += `/${categoryId}`;
-  const headers = new Headers({ authorization: `Bearer ${token}` });
-  if (!isCategoryWrite(operation)) {
-    if (cached !== undefined) headers.set("if-none-match", cached.etag);
-    return new Request(url, { headers });
-  }
-  const { idempotencyKey, ifMatch, ifNoneMatch, name } = operation;
-  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
-  if (ifMatch !== undefined) headers.set("if-match", ifMatch);
-  if (ifNoneMatch !== undefined) headers.set("if-none-match", ifNoneMatch);
-  if (operation.kind === "removeCategory") return new Request(url, { method: "DELETE", headers });
-  headers.set("content-type", "application/json");
-  return new Request(url, { method: "PUT", headers, body: JSON.stringify({ name }) });
-}
-
-function petRequestOf(
-  operation: Exclude<Operation, CategoryOperation>,
-  { token }: KeyInUse,
-): Request {
-  const isFeed = operation.kind === "events";
-  const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
-  const headers = new Headers({ authorization: `Bearer ${token}` });
-  const setHeader = (name: string, value?: string) => value && headers.set(name, value);
-  // On a write, it is a condition of its own.
-  if (!isPetWrite(operation)) setHeader("if-none-match", operation.cached?.etag);
-  if (operation.kind === "list" || isFeed) {
-    const values: Record<string, unknown> = { ...operation };
-    for (const name of QUERY_NAMES) {
-      const value = values[name];
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-  } else if (operation.kind !== "create") url.pathname += `/${operation.petId}`;
-  if (isFeed) {
-    setHeader("accept", operation.isStream ? "text/event-stream" : undefined);
-    setHeader("last-event-id", operation.resumes);
-  }
-  if (!isPetWrite(operation)) return new Request(url, { headers });
-  setHeader("idempotency-key", operation.idempotencyKey);
-  setHeader("content-type", "application/json");
-  if (operation.kind !== "create") setHeader("if-match", operation.ifMatch);
-  if (operation.kind === "remove") return new Request(url, { method: "DELETE", headers });
-  if (operation.kind === "restore") {
-    url.pathname += "/restore";
-    return new Request(url, { method: "POST", headers });
-  }
-  if (operation.kind === "update") {
-    setHeader("content-type", "application/merge-patch+json");
-    return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });
-  }
-  const { name, status, categoryId } = operation;
-  const body = JSON.stringify({ name, status, categoryId });
-  return new Request(url, { method: "POST", headers, body });
 }
 
 async function readResponse(response: Response): Promise<ReceivedResponse> {

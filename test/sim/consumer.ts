@@ -1,10 +1,11 @@
 /** Clients that follow the feed of events: each sees every event of its filter once and in order, or gets a 410. */
 
+import { PET_STATUSES } from "./draws.ts";
 import type { EventsOperation, KeyInUse, Operation } from "./history.ts";
 import type { Node } from "./node.ts";
 import { type CommittedLine, feedIdOf, shortened } from "./oracle.ts";
 import type { Random } from "./random.ts";
-import { PET_STATUSES, type Workload } from "./workload.ts";
+import type { Workload } from "./workload.ts";
 
 /** Without faults, the age of an event on a stream of another instance, and of the one that appended it. */
 const LAG_MS = 500;
@@ -96,7 +97,7 @@ export class Consumer {
   async #copy(): Promise<void> {
     const { cluster, keys } = this.#workload;
     const slot = this.#random.integer(0, cluster.size - 1);
-    const exchange = await cluster.send(slot, { kind: "list", limit: 100 }, keys[0]);
+    const [exchange] = await cluster.send(slot, { kind: "list", limit: 100 }, keys[0]);
     if (exchange?.response?.status !== 200) return;
     this.#id = exchange.response.headers.get("x-feed-position")!;
     this.#position = parseInt(this.#id);
@@ -113,7 +114,7 @@ export class Consumer {
       : `${sequence}-${hash.replace(/^./, (digit) => digit === "f" ? "e" : "f")}`;
     const operation: Operation = { kind: "events", lastEventId, isStream: random.chance(0.5) };
     const slot = random.integer(0, cluster.size - 1);
-    const exchange = await cluster.send(slot, operation, keys[0]);
+    const [exchange] = await cluster.send(slot, operation, keys[0]);
     const { status = 410 } = exchange?.response ?? {};
     if (status !== 410 && status !== 503) this.#violate(`gets ${status} for ${lastEventId}`);
   }
@@ -129,7 +130,7 @@ export class Consumer {
     this.#startPosition = cluster.oracle.lines.length;
     this.#startAt = cluster.simulation.now;
     const slot = this.#random.integer(0, cluster.size - 1);
-    const exchange = await cluster.send(slot, operation, this.#key, async (response, node) => {
+    const [exchange] = await cluster.send(slot, operation, this.#key, async (response, node) => {
       const { status, headers } = response;
       this.#node = node;
       if (status !== 200 || !operation.isStream) {

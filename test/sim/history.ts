@@ -20,24 +20,28 @@ export interface Part {
   count: number;
 }
 
-export interface CreateOperation {
-  kind: "create";
+/** What every write has. */
+interface Write {
+  idempotencyKey?: string;
   part?: Part;
+}
+
+export interface CreateOperation extends Write {
+  kind: "create";
   /** Identifies the create attempt: all requests of the attempt have this name, and no others. */
   name: string;
   status?: string;
   categoryId: number;
-  idempotencyKey?: string;
 }
 
-/** The parameters of a request that changes, removes or restores a pet. */
-export interface Target {
-  petId: number;
+/** The pet or category that a request writes, and what the client expects of it. */
+export interface Target extends Write {
+  id: number;
   ifMatch?: string;
-  /** The text of the pet that the ETag of `ifMatch` belongs to; absent if that is any pet. */
+  /** The text that the ETag of `ifMatch` belongs to; absent if that is any text. */
   expected?: string;
-  idempotencyKey?: string;
-  part?: Part;
+  /** There must be none. */
+  ifNoneMatch?: "*";
 }
 
 export interface UpdateOperation extends Target {
@@ -47,11 +51,17 @@ export interface UpdateOperation extends Target {
 }
 
 export interface RemoveOperation extends Target {
-  kind: "remove";
+  kind: "remove" | "removeCategory";
 }
 
 export interface RestoreOperation extends Target {
   kind: "restore";
+}
+
+/** A request that names a category. */
+export interface NameOperation extends Target {
+  kind: "nameCategory";
+  name: string;
 }
 
 /** Larger than the categories of all pets that are added. */
@@ -78,29 +88,14 @@ export interface ListOperation {
   name?: string;
 }
 
+/** A request for a pet or a category. */
 export interface GetOperation {
-  kind: "get";
-  petId: number;
+  kind: "get" | "getCategory";
+  id: number;
 }
 
-/** A request that names a category or removes it. */
-export interface CategoryWrite {
-  kind: "nameCategory" | "removeCategory";
-  categoryId: number;
-  /** Absent for a removal. */
-  name?: string;
-  ifMatch?: string;
-  /** The text of the category that the ETag of `ifMatch` belongs to; absent if that is any category. */
-  expected?: string;
-  /** The category must have no name. */
-  ifNoneMatch?: "*";
-  idempotencyKey?: string;
-}
-
-export interface CategoryRead {
-  kind: "listCategories" | "getCategory";
-  /** Absent for the list. */
-  categoryId?: number;
+export interface CategoryListOperation {
+  kind: "listCategories";
 }
 
 /** A request of the feed: for a batch, which may wait, or for a stream. */
@@ -120,30 +115,34 @@ export type WriteOperation =
   | CreateOperation
   | UpdateOperation
   | RemoveOperation
-  | RestoreOperation;
+  | RestoreOperation
+  | NameOperation;
 
-export type CategoryOperation = CategoryWrite | CategoryRead;
+export type ReadOperation = ListOperation | GetOperation | CategoryListOperation;
 
 export type Operation =
-  & (WriteOperation | ListOperation | GetOperation | CategoryOperation | EventsOperation)
+  & (WriteOperation | ReadOperation | EventsOperation)
   & { cached?: CachedResponse };
 
-/** Whether a request is a write of a pet. */
-export function isPetWrite(operation: Operation): operation is WriteOperation {
-  return ["create", "update", "remove", "restore"].includes(operation.kind);
+/** Several writes of pets in one request. Their exchanges are those of single writes. */
+export interface Batch {
+  kind: "batch";
+  writes: WriteOperation[];
+  idempotencyKey?: string;
 }
 
-export function isCategoryWrite(operation: Operation): operation is CategoryWrite {
-  return ["nameCategory", "removeCategory"].includes(operation.kind);
+const WRITES = ["create", "update", "remove", "restore", "nameCategory", "removeCategory"];
+
+export function isWrite(operation: Operation | Batch): operation is WriteOperation {
+  return WRITES.includes(operation.kind);
 }
 
-export function isOfCategory(operation: Operation): operation is CategoryOperation {
-  return isCategoryWrite(operation) ||
-    ["listCategories", "getCategory"].includes(operation.kind);
-}
+/** What clients write and read by an id. */
+export type Subject = "pet" | "category";
 
-export function isWrite(operation: Operation): operation is WriteOperation | CategoryWrite {
-  return isPetWrite(operation) || isCategoryWrite(operation);
+/** What a request is for. */
+export function subjectOf({ kind }: Operation): Subject {
+  return /categor/i.test(kind) ? "category" : "pet";
 }
 
 export interface ReceivedResponse {

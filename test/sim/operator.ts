@@ -1,10 +1,11 @@
 import type { Service } from "../../src/service.ts";
 import type { CommandOptions } from "./cluster.ts";
+import { PET_STATUSES } from "./draws.ts";
 import type { CreateOperation, KeyInUse, ListOperation } from "./history.ts";
 import { auditStore, exportLog, type ReplayFault, replayLog } from "./log_jobs.ts";
 import type { CommittedLine } from "./oracle.ts";
 import type { Random } from "./random.ts";
-import { PET_STATUSES, runUpdates, type Workload } from "./workload.ts";
+import { runUpdates, type Workload } from "./workload.ts";
 
 /** Every so many keys, one may only read. */
 const READ_ONLY_EVERY = 4;

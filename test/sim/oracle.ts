@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Commit, Key, SetMutation } from "../../src/eventstore_less/store/store.ts";
+import type { Subject } from "./history.ts";
 import type { Node } from "./node.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -12,8 +13,6 @@ export interface CommittedLine {
   text: string;
   // deno-lint-ignore no-explicit-any -- parsed with plain JSON.parse, not by the code under test
   event: any;
-  /** The JSON text of the pet after the event, or of the removed one, cut out of the line; absent for other events. */
-  petText?: string;
   step: number;
   at: number;
   node: Node;
@@ -21,27 +20,17 @@ export interface CommittedLine {
   isShared: boolean;
 }
 
-/** A line that says how a pet is from then on, or that it was removed. A restore follows a removal. */
-export interface PetState extends CommittedLine {
+/** A line that says how a pet or a category is from then on, or that it was removed. */
+export interface State extends CommittedLine {
+  subject: Subject;
   id: number;
-  petText: string;
+  /** The JSON text of the subject after the event, or of the removed one, cut out of the line. */
+  shown: string;
   isRemoved: boolean;
-  /** Absent for the state in which the pet was added. */
-  before?: PetState;
+  /** Absent for the first state of the subject. */
+  before?: State;
   /** The step of the next change; infinite if there was none. */
   endStep: number;
-}
-
-/** The names of the categories after an event. */
-export interface Names {
-  position: number;
-  step: number;
-  byId: ReadonlyMap<number, string>;
-}
-
-/** Whether one of the categories has the name without regard to case. The names are in ASCII. */
-export function isNameTaken(byId: Names["byId"], name: string): boolean {
-  return [...byId.values()].some((it) => it.toLowerCase() === name.toLowerCase());
 }
 
 interface StoredHead extends Record<string, unknown> {
@@ -65,15 +54,14 @@ const DATA_MARK = ',"data":';
  */
 export class Oracle {
   readonly lines: CommittedLine[] = [];
-  /** The states of each pet in order, by id: those of pet 1 come first. */
-  readonly pets: PetState[][] = [];
-  /** The names of the categories, first those of an empty log, and then after each event of a category. */
-  readonly names: Names[] = [{ position: 0, step: -1, byId: new Map() }];
+  /** The states of all pets and categories, in the order of the log. */
+  readonly states: State[] = [];
   /** The positions of the events whose records of Idempotency-Keys a fault has removed at some time. */
   readonly lostPositions = new Set<number>();
   #simulation: Simulation;
   #violations: string[];
   #lastHash = GENESIS;
+  #statesById: Record<Subject, Map<number, State[]>> = { pet: new Map(), category: new Map() };
   #types: Record<string, { version: string; count: number; last: number }> = {};
   /** The last line of each subject. */
   #lastOf = new Map<string, CommittedLine>();
@@ -100,26 +88,32 @@ export class Oracle {
     return heads;
   }
 
-  /** The state of a pet at a head, if the pet was there. */
-  stateAt(id: number, position: number): PetState | undefined {
-    const last = this.pets[id - 1]?.findLast((state) => state.position <= position);
-    return last?.isRemoved ? undefined : last;
+  /** The states of a pet or a category, in order. */
+  statesOf(subject: Subject, id: number): readonly State[] {
+    return this.#statesById[subject].get(id) ?? [];
+  }
+
+  /** The state at a head, which may be a removal; `undefined` before the first one. */
+  stateAt(subject: Subject, id: number, position: number): State | undefined {
+    return this.statesOf(subject, id).findLast((state) => state.position <= position);
+  }
+
+  /** The states of all pets or categories at a head, by ascending id. */
+  statesAt(subject: Subject, position: number): State[] {
+    const ids = [...this.#statesById[subject].keys()].sort((one, other) => one - other);
+    const states = ids.map((id) => this.stateAt(subject, id, position));
+    return states.filter((state) => state !== undefined);
+  }
+
+  /** The same without those that are removed. */
+  presentAt(subject: Subject, position: number): State[] {
+    return this.statesAt(subject, position).filter(({ isRemoved }) => !isRemoved);
   }
 
   /** The removals of the pets that are removed at a head, last first. */
-  removedAt(position: number): PetState[] {
-    const last = this.pets.map((states) => states.findLast((state) => state.position <= position));
-    return last.filter((state) => state !== undefined)
-      .filter(({ isRemoved }) => isRemoved)
-      .sort((one, other) => other.position - one.position);
-  }
-
-  /** The states that a pet had at the heads from one position to another; `undefined` if it was not there. */
-  statesBetween(id: number, from: number, to: number): (PetState | undefined)[] {
-    const later = (this.pets[id - 1] ?? []).filter(({ position }) =>
-      position > from && position <= to
-    );
-    return [this.stateAt(id, from), ...later.map((state) => state.isRemoved ? undefined : state)];
+  removedAt(position: number): State[] {
+    const removals = this.statesAt("pet", position).filter(({ isRemoved }) => isRemoved);
+    return removals.sort((one, other) => other.position - one.position);
   }
 
   /** Receives every commit that the store has applied. */
@@ -193,7 +187,7 @@ export class Oracle {
   #addLine(text: string, node: Node): void {
     const position = this.lines.length + 1;
     const event = JSON.parse(text);
-    const { type, data, dataschema, subject } = event;
+    const { type, dataschema, subject } = event;
     const versions = [dataschema.split(":").at(-1), this.#types[type]?.version ?? "0"];
     const version = versions.sort((one, other) => Number(other) - Number(one))[0];
     const count = (this.#types[type]?.count ?? 0) + 1;
@@ -211,63 +205,64 @@ export class Oracle {
     const line: CommittedLine = { position, text, event, step, at, node, isShared };
     this.lines.push(line);
     this.#lastOf.set(subject, line);
-    if (type === "PetCreated") {
-      if (data.id !== this.pets.length + 1) {
-        this.#violations.push(`Pet ${data.id} was committed after ${this.pets.length} pets`);
-      }
-      this.pets.push([]);
-    }
-    if (type.startsWith("Pet")) this.#addState(line);
-    if (type.startsWith("Category")) this.#addNames(line);
+    if (type.startsWith("Pet")) this.#addState("pet", line);
+    if (type.startsWith("Category")) this.#addState("category", line);
   }
 
-  #addState(line: CommittedLine): void {
+  #addState(subject: Subject, line: CommittedLine): void {
     const { event: { type, data: { id } }, text } = line;
     const from = text.indexOf(DATA_MARK) + DATA_MARK.length;
-    const petText = text.slice(from, -1).replace(/,"previous":\{.*/s, "}");
-    line.petText = petText;
-    const states = this.pets[id - 1] ?? [];
+    const shown = text.slice(from, -1).replace(/,"previous":\{.*/s, "}");
+    const states = this.#statesById[subject].getOrInsertComputed(id, () => []);
     const before = states.at(-1);
-    const isRemoved = type === "PetRemoved";
+    const isRemoved = type.endsWith("Removed");
+    const state: State = { ...line, subject, id, shown, isRemoved, before, endStep: Infinity };
+    if (isRemoved && (before === undefined || before.isRemoved || before.shown !== shown)) {
+      this.#violations.push(`${before?.shown} was removed by ${shortened(text)}`);
+    }
+    if (subject === "pet") this.#checkPet(state);
+    if (subject === "category" && !isRemoved) this.#checkName(state);
+    if (before !== undefined) before.endStep = line.step;
+    states.push(state);
+    this.states.push(state);
+  }
+
+  /** Checks that pets are added in the order of their ids, and that only a restore follows a removal. */
+  #checkPet({ id, shown, before, event: { type }, text }: State): void {
+    const { size } = this.#statesById.pet;
+    const isNew = before === undefined;
+    const isAddition = type === "PetCreated";
+    if (isNew !== isAddition || isNew && id !== size) {
+      this.#violations.push(`Pet ${id} of ${size} has ${shortened(text)}`);
+    }
     const isRestore = type === "PetRestored";
     if (before?.isRemoved && !isRestore) {
       this.#violations.push(`Removed pet ${id} has ${shortened(text)}`);
     }
-    if (isRestore && !(before?.isRemoved && before.petText === petText)) {
-      this.#violations.push(`${before?.petText} was restored by ${shortened(text)}`);
+    if (isRestore && !(before?.isRemoved && before.shown === shown)) {
+      this.#violations.push(`${before?.shown} was restored by ${shortened(text)}`);
     }
-    if (isRemoved && petText !== before?.petText) {
-      this.#violations.push(`${before?.petText} was removed by ${shortened(text)}`);
-    }
-    if (before !== undefined) before.endStep = line.step;
-    states.push({ ...line, id, petText, isRemoved, before, endStep: Infinity });
   }
 
-  /** Checks that the event continues from the names before it, and leaves no name twice. */
-  #addNames({ event: { type, data }, position, step, text }: CommittedLine): void {
-    const byId = new Map(this.names.at(-1)!.byId);
-    const former = byId.get(data.id);
-    const isRemoval = type === "CategoryRemoved";
-    const said = isRemoval ? data.name : data.previous?.name;
-    const isSame = !isRemoval && data.name === former;
-    if (said !== former || isSame) {
-      this.#violations.push(`Category ${data.id} was named ${former} before ${shortened(text)}`);
+  /** Checks that a name follows the one before it, and that no other category has it. */
+  #checkName({ id, position, before, event: { data }, text }: State): void {
+    const former = before?.isRemoved ? undefined : before?.event.data.name;
+    if (data.previous?.name !== former || data.name === former) {
+      this.#violations.push(`Category ${id} was named ${former} before ${shortened(text)}`);
     }
-    byId.delete(data.id);
-    const isTaken = !isRemoval && isNameTaken(byId, data.name);
-    if (isTaken) this.#violations.push(`Another category has the name of ${shortened(text)}`);
-    if (!isRemoval) byId.set(data.id, data.name);
-    this.names.push({ position, step, byId });
+    const others = this.presentAt("category", position - 1).filter((it) => it.id !== id);
+    if (others.some((other) => hasName(other, data.name))) {
+      this.#violations.push(`Another category has the name of ${shortened(text)}`);
+    }
   }
 
   #counts(): Record<string, Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const states of this.pets) {
-      const { isRemoved, event } = states.at(-1)!;
+    for (const { event } of this.presentAt("pet", Infinity)) {
       const list = event.data.status ?? "none";
-      if (!isRemoved) counts[list] = (counts[list] ?? 0) + 1;
+      counts[list] = (counts[list] ?? 0) + 1;
     }
-    const named = this.names.at(-1)!.byId.size;
+    const named = this.presentAt("category", Infinity).length;
     return {
       ...(Object.keys(counts).length > 0 && { pets: counts }),
       ...(named > 0 && { categories: { named } }),
@@ -292,6 +287,11 @@ export class Oracle {
     }
     this.#head = head;
   }
+}
+
+/** Whether a category has a name, without regard to case. The names are in ASCII. */
+export function hasName({ event }: State, name: string): boolean {
+  return event.data.name.toLowerCase() === name.toLowerCase();
 }
 
 /** The text of a record; what no record holds if the checksum before it is not that of its key and its text. */

@@ -20,11 +20,11 @@
  *
  * - A node is one process. It runs an instance of the service, or one tool of an operator.
  * - The oracle sees every commit, so it knows the true log. It checks the hash chain and the head.
- * - At the end, the checker compares the exchanges with the oracle. Examples: the log holds every acknowledged write
- *   exactly once; the store held every returned page at the head that its response names; the service never accepted
- *   a revoked key.
+ * - The checker compares each exchange with the oracle when it ends, and all of them at the end. Examples: the log holds
+ *   every acknowledged write exactly once; the store held every returned page at the head that its response names; the
+ *   service never accepted a revoked key.
  *
- * In some seeds, clients send batches: the checker sees the writes of a batch as single requests.
+ * In some seeds, clients also send batches, or name categories. The checker sees the writes of a batch as single requests.
  *
  * In some seeds, consumers follow the feed of events, and each compares at once what it gets with the oracle's log.
  * In some, the store allows only small commits, so that a batch, a replay and a restore take many.
@@ -39,12 +39,11 @@
  * mutant, which proves that its checks work: `deno task sim --mutants`.
  */
 
-import { checkExchanges } from "./checker.ts";
-import { drawBatchClients } from "./batch_client.ts";
-import { drawCategoryClients } from "./category_client.ts";
+import { checkExchange, checkLog } from "./checker.ts";
 import { runClient } from "./client.ts";
 import { drawConsumers } from "./consumer.ts";
 import { Cluster } from "./cluster.ts";
+import { drawKinds, DRAWS, drawUpdate } from "./draws.ts";
 import {
   drawClusterFaultProfile,
   drawStoreFaultProfile,
@@ -52,7 +51,7 @@ import {
   LATE_MS,
   NO_FAULTS,
 } from "./fault_profile.ts";
-import type { Operation } from "./history.ts";
+import type { ListOperation } from "./history.ts";
 import { injectFaults, jumpClockByDay } from "./inject_faults.ts";
 import type { Code } from "./code_under_test.ts";
 import {
@@ -65,14 +64,7 @@ import {
 import { issueApiKey, runOperator } from "./operator.ts";
 import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
-import {
-  drawRemoval,
-  drawRestore,
-  drawUpdate,
-  noteResponse,
-  runUpdates,
-  type Workload,
-} from "./workload.ts";
+import { runUpdates, send, type Workload } from "./workload.ts";
 
 export interface SimulationResult {
   seed: number;
@@ -112,18 +104,15 @@ export async function simulate(
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { exchanges, oracle, violations } = cluster;
   let isOver = false;
-  const randoms: Randoms = {
-    consumers: new Random(-seed),
-    categories: new Random(seed + 2 ** 30),
-    batches: new Random(seed + 2 ** 29),
-  };
-  runPhases(cluster, code, randoms)
+  runPhases(cluster, code, new Random(-seed))
     .catch((error) => violations.push(`The simulator failed: ${error.stack}`))
     .finally(() => isOver = true);
   const isStopped = () => stopsAtViolation && violations.length > 0;
   const hasEnded = await simulation.run(() => isOver || isStopped(), STEP_LIMIT);
   if (!hasEnded) violations.push("The simulation does not end");
-  violations.push(...checkExchanges(exchanges, oracle));
+  const open = exchanges.filter(({ endStep }) => endStep === Infinity);
+  violations.push(...open.flatMap((exchange) => checkExchange(exchange, oracle)));
+  violations.push(...checkLog(exchanges, oracle));
   checkStore(cluster);
   return {
     seed,
@@ -136,14 +125,7 @@ export async function simulate(
   };
 }
 
-/** The randomness of what many seeds do not have. */
-type Randoms = Record<"consumers" | "categories" | "batches", Random>;
-
-async function runPhases(
-  cluster: Cluster,
-  code: Code,
-  { consumers: ownRandom, categories, batches }: Randoms,
-): Promise<void> {
+async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
   const workload: Workload = {
@@ -154,16 +136,13 @@ async function runPhases(
     newestPetId: 0,
     removedPets: new Set(),
     tags: 0,
-    knownPets: new Map(),
+    known: { pet: new Map(), category: new Map() },
+    kinds: drawKinds(random),
     consumers: [],
-    categoryClients: [],
-    batchClients: [],
     idempotentWrites: [],
   };
   if (await issueApiKey(workload, { isKept: true }) === undefined) return;
   workload.consumers = drawConsumers(workload, ownRandom);
-  workload.categoryClients = drawCategoryClients(workload, categories);
-  workload.batchClients = drawBatchClients(workload, batches);
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
@@ -177,7 +156,7 @@ async function runPhases(
 
 /** Runs clients and operators while faults occur. */
 async function runRound(workload: Workload, round: number): Promise<void> {
-  const { cluster, consumers, categoryClients, batchClients } = workload;
+  const { cluster, consumers } = workload;
   const { simulation, store } = cluster;
   const { random } = simulation;
   const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
@@ -191,7 +170,6 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const consuming = consumers.map((consumer) => consumer.follow(() => isOver));
-  const others = [...categoryClients, ...batchClients].map((client) => client.run(() => isOver));
   let injecting: Promise<void> | undefined;
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
@@ -205,7 +183,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   store.faultProfile = NO_FAULTS;
   await injecting;
   store.outage.until = simulation.now;
-  await Promise.all([...consuming, ...others]);
+  await Promise.all(consuming);
 }
 
 /**
@@ -222,16 +200,30 @@ async function runSweeps(workload: Workload, random: Random): Promise<void> {
     const backAfterMs = random.between(0, 50 * MINUTE_MS);
     if (random.chance(0.7)) jumpClockByDay(cluster, slot, random, backAfterMs);
     const drawn = drawUpdate(workload, random);
-    const operation = { ...drawn, idempotencyKey: `sweep-${number}` };
-    workload.idempotentWrites.push({ operation, key });
+    const write = { ...drawn, idempotencyKey: `sweep-${number}` };
+    workload.idempotentWrites.push({ write, key });
     const repeated = random.pick(workload.idempotentWrites);
-    for (const write of [{ operation, key }, repeated]) {
-      const exchange = await cluster.send(slot, write.operation, write.key);
-      if (exchange?.response !== undefined) noteResponse(workload, exchange);
-    }
+    await send(workload, slot, write, key);
+    await send(workload, slot, repeated.write, repeated.key);
     await simulation.sleep(random.between(1, 180) * MINUTE_MS);
   }
 }
+
+/** What every instance must serve after the last fault, in this order. */
+const SERVED: (keyof typeof DRAWS)[] = [
+  "create",
+  "update",
+  "remove",
+  "restore",
+  "get",
+  "batch",
+  "nameCategory",
+  "listCategories",
+  "getCategory",
+  "removeCategory",
+  "nameCategory",
+  "listCategories",
+];
 
 /** After the last fault, every instance must soon serve every request again. */
 async function expectRecovery(workload: Workload): Promise<void> {
@@ -244,29 +236,24 @@ async function expectRecovery(workload: Workload): Promise<void> {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const consuming = consumers.map((consumer) => consumer.catchUp(over));
   for (let slot = 0; slot < cluster.size; slot++) {
-    const operations: Operation[] = [
-      { kind: "create", name: `last-${slot}`, categoryId: slot },
-      drawUpdate(workload, simulation.random),
-      drawRemoval(workload, simulation.random),
-      drawRestore(workload, simulation.random),
+    const name = `last-${slot}`;
+    for (const kind of SERVED) {
+      const request = DRAWS[kind](workload, simulation.random, { name });
+      await send(workload, slot, request, key);
+    }
+    const lists: ListOperation[] = [
       { kind: "list", removed: true },
       { kind: "list", limit: 100 },
       { kind: "list", status: "sold" },
       { kind: "list", categoryId: slot },
       { kind: "list", ids: [1, 2, workload.newestPetId] },
-      { kind: "get", petId: 1 },
     ];
-    for (const operation of operations) {
-      const exchange = await cluster.send(slot, operation, key);
-      if (exchange?.response !== undefined) noteResponse(workload, exchange);
-    }
+    for (const list of lists) await send(workload, slot, list, key);
   }
-  const { categoryClients, batchClients } = workload;
-  await Promise.all([...categoryClients, ...batchClients].map((client) => client.finish()));
   // Instances that write at the same moment conflict with each other, but none may fail.
   await runUpdates(workload, key, 2 * cluster.size, 0);
   await Promise.all(Array.from({ length: 2 * cluster.size }, (_, number) => {
-    const operation: Operation = { kind: "create", name: `together-${number}`, categoryId: number };
+    const operation = { kind: "create", name: `together-${number}`, categoryId: number } as const;
     return cluster.send(number % cluster.size, operation, key);
   }));
   // With small commits, a generation is filled by several. Kill replays between them.

@@ -1,18 +1,33 @@
+/** Checks writes, of pets and of categories, against the states that the oracle saw. */
+
 import { createHmac } from "node:crypto";
 import {
   type Exchange,
   FIRST_TAG,
-  isPetWrite,
+  isWrite,
   type KeyInUse,
+  type NameOperation,
   NOTHING_STORED,
+  type Operation,
   type Part,
+  subjectOf,
   type Target,
   type UpdateOperation,
   type WriteOperation,
 } from "./history.ts";
-import { type Oracle, type PetState, shortened } from "./oracle.ts";
+import { hasName, type Oracle, shortened, type State } from "./oracle.ts";
 
-type WriteExchange = Exchange & { operation: WriteOperation };
+export type WriteExchange = Exchange & { operation: WriteOperation };
+
+/** The type of the event that a write causes. */
+const EVENT_TYPES: Record<WriteOperation["kind"], string> = {
+  create: "PetCreated",
+  update: "PetUpdated",
+  remove: "PetRemoved",
+  restore: "PetRestored",
+  nameCategory: "CategoryNamed",
+  removeCategory: "CategoryRemoved",
+};
 
 /** Number of digits that the names of the parts of one Idempotency-Key share. */
 const SHARED_DIGITS = 32;
@@ -20,36 +35,44 @@ const SHARED_DIGITS = 32;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export function isWriteExchange(exchange: Exchange): exchange is WriteExchange {
-  return isPetWrite(exchange.operation);
+  return isWrite(exchange.operation);
 }
 
 /**
- * Without an Idempotency-Key, an attempt causes one event at most, and each removal or restore that was acknowledged an
- * event of its own; some request that was not refused caused each event.
+ * Some request that was not refused caused each event. Without an Idempotency-Key, an attempt causes one event at most, and
+ * each removal or restore that was acknowledged an event of its own.
  */
-export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
+export function* checkCauses(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const attempts = Map.groupBy(writes, ({ operation }) => attemptOf(operation));
-  for (const [name, events] of Map.groupBy(oracle.pets.flat(), attemptOfEvent)) {
+  for (const [name, events] of Map.groupBy(oracle.states, attemptOfEvent)) {
     // A tagged request that is repeated after a day may change only something else.
     const candidates = name === undefined ? writes : attempts.get(name) ?? [];
     const mayBeRepeated = name === undefined || candidates[0]?.operation.idempotencyKey;
     if (events.length > 1 && !mayBeRepeated) yield `${name} caused ${events.length} events`;
     for (const event of events) {
-      if (candidates.some((it) => mayHaveCaused(it, event) && !isRefused(it))) continue;
+      const isCaused = candidates.some((it) =>
+        it.startStep < event.step && mayHaveCaused(it, event) && !isRefused(it)
+      );
+      if (isCaused) continue;
       yield `Each request for it was refused, or there was none: ${shortened(event.text)}`;
     }
   }
+  yield* checkEachRemoval(writes, oracle);
+}
+
+function* checkEachRemoval(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const acknowledged = writes.filter(({ operation: { kind, idempotencyKey }, response }) =>
-    ["remove", "restore"].includes(kind) && idempotencyKey === undefined &&
+    ["remove", "restore", "removeCategory"].includes(kind) && idempotencyKey === undefined &&
     [200, 204].includes(response?.status ?? 0)
   );
   const same = Map.groupBy(acknowledged, ({ operation }) => {
-    return `${operation.kind} ${(operation as Target).petId}`;
+    return `${operation.kind} ${(operation as Target).id}`;
   });
   for (const [name, requests] of same) {
     const [{ operation }] = requests;
-    const states = oracle.pets[(operation as Target).petId - 1] ?? [];
-    const events = states.filter((state) => mayHaveCaused({ operation }, state));
+    const events = statesOfTarget(oracle, operation).filter(({ event }) => {
+      return event.type === EVENT_TYPES[operation.kind];
+    });
     if (requests.length > events.length) {
       yield `${name} was acknowledged ${requests.length} times, but is ${events.length} times in the log`;
     }
@@ -58,74 +81,96 @@ export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterabl
 
 /**
  * The changes of one pet by a batch are in the log in their order. Its addition is not one of them: a client cannot know the
- * id before. If a batch is sent again, what had changed nothing is
- * carried out after the others.
+ * id before. If a batch is sent again, what had changed nothing is carried out after the others.
  */
 export function* checkOrder(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const sent = Map.groupBy(writes, ({ operation, key }) => loggedKey(operation, key));
-  const partOf = ({ event }: PetState): Part | undefined => {
+  const partOf = ({ event }: State): Part | undefined => {
     const [first, again] = sent.get(event.idempotencykey ?? "") ?? [];
     return again === undefined ? first?.operation.part : undefined;
   };
-  for (const [, ...changes] of oracle.pets) {
+  const pets = oracle.states.filter(({ subject }) => subject === "pet");
+  for (const [id, [, ...changes]] of Map.groupBy(pets, (pet) => pet.id)) {
     const parts = changes.map(partOf).filter((part) => part !== undefined);
     for (const ofBatch of Map.groupBy(parts, ({ batch }) => batch).values()) {
       const indexes = ofBatch.map(({ index }) => index);
       const sorted = indexes.toSorted((one, other) => one - other);
       if (indexes.join() === sorted.join()) continue;
-      yield `The writes of a batch to pet ${changes[0].id} have the order ${indexes}`;
+      yield `The writes of a batch to pet ${id} have the order ${indexes}`;
     }
   }
 }
 
 /** Checks what the response says about the events that the request caused. */
 export function* checkWrite(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
-  const { operation, response } = exchange;
-  const status = response?.status;
-  if ([200, 201, 204].includes(status ?? 0)) {
+  const { response } = exchange;
+  const status = response?.status ?? 0;
+  if ([200, 201, 204].includes(status)) {
     yield* checkFirstBatch(exchange, oracle);
     yield* checkAcknowledged(exchange, oracle);
-  } else if (status === 404) yield* checkNotRepeated(exchange, oracle);
-  else if (status === 412) yield* checkNotExpected(exchange, operation as Target, oracle);
-  else if (status === 409) yield* checkConflict(exchange, oracle);
+    return;
+  }
+  if (![404, 409, 412].includes(status)) return;
+  const { code } = JSON.parse(response!.body);
+  if (code === "idempotency_key_reused") yield* checkReused(exchange, oracle);
+  else if (code === "category_name_taken") yield* checkNameTaken(exchange, oracle);
+  else yield* checkRefused(exchange, oracle);
+  if (code !== "idempotency_key_reused") yield* checkNotRepeated(exchange, oracle);
 }
 
 /**
- * A write that was acknowledged is in the log: a pet as it was sent, or the change or removal of an expected pet. Or
+ * A write that was acknowledged is in the log: a pet as it was sent, or the change or removal of what was expected. Or
  * there was nothing to change, or an earlier request with the Idempotency-Key did it.
  */
 function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, response, key, node, startStep, startAt, endStep, endAt } = exchange;
-  const { body } = response!;
-  const { kind } = operation;
-  const target = kind === "create" ? undefined : operation;
-  const isExpected = (text?: string) => text === (target?.expected ?? text);
-  const states = oracle.pets[(target?.petId ?? JSON.parse(body).id) - 1] ?? [];
-  const events = states.filter((state) =>
-    (kind === "remove" || state.petText === body) && state.step <= endStep &&
-    state.event.actor === key.keyId &&
-    mayHaveCaused(exchange, state) &&
-    state.event.idempotencykey === loggedKey(operation, key)
+  const { status, body } = response!;
+  const id = operation.kind === "create" ? JSON.parse(body).id : operation.id;
+  const logged = loggedKey(operation, key);
+  const events = oracle.statesOf(subjectOf(operation), id).filter((state) =>
+    state.step <= endStep && mayHaveCaused(exchange, state) && status === statusOf(state) &&
+    (status === 204 || state.shown === body) &&
+    state.event.idempotencykey === logged
   );
-  // Another request may have changed the pet to the same state, even in the same commit.
+  const isExpected = ({ before }: State) => refusalOf(operation, before) === undefined;
+  // Another request may have changed it to the same state, even in the same commit.
   const own = events.filter(({ step }) => step > startStep);
-  if (own.some(({ before }) => isExpected(before?.petText))) return;
-  const wasUnchanged = kind === "update" && isExpected(body) &&
-    states.some((state) =>
-      !state.isRemoved && state.petText === body && isCurrent(state, startStep, endStep) &&
-      isPatched(operation.patch, state.event.data)
-    );
-  if (wasUnchanged) return;
+  if (own.some(isExpected)) return;
+  const wasUnchanged = statesDuring(exchange, oracle).some((state) =>
+    state !== undefined && state.shown === body && refusalOf(operation, state) === undefined &&
+    changesNothing(operation, state)
+  );
+  if (status === 200 && wasUnchanged) return;
   const event = own.at(-1) ?? (operation.idempotencyKey && events.at(-1));
   if (!event) return yield "The write was acknowledged but is not in the log";
-  if (!isExpected(event.before?.petText)) yield "The changed pet was not the expected one";
+  if (!isExpected(event)) yield "What changed was not what was expected";
   const { earliest } = node.clockBetween(startAt, endAt);
   if (event.step <= startStep && earliest >= Date.parse(event.event.time) + DAY_MS) {
     yield "The Idempotency-Key was used after its expiry";
   }
 }
 
-/** A request that is repeated within a day is acknowledged although its pet was removed, or restored, since. */
+/** A write is refused only if it met a state that refuses it. */
+function* checkRefused(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
+  const { operation, response } = exchange;
+  const { status } = response!;
+  const states = statesDuring(exchange, oracle);
+  if (states.some((state) => refusalOf(operation, state) === status)) return;
+  yield "No state during the request refuses it";
+}
+
+/** A name is taken only if another category has it. */
+function* checkNameTaken(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
+  const { operation, startStep, endStep } = exchange;
+  const { id, name } = operation as NameOperation;
+  const wasTaken = oracle.states.some((state) =>
+    state.subject === "category" && state.id !== id && !state.isRemoved && hasName(state, name) &&
+    isCurrent(state, startStep, endStep)
+  );
+  if (!wasTaken) yield "The name was free all the time";
+}
+
+/** A request that is repeated within a day is acknowledged, although it would be refused since. */
 function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, key, node, startStep, startAt, endAt } = exchange;
   const logged = loggedKey(operation, key);
@@ -133,7 +178,7 @@ function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<st
   // A record that is over by the true time may be gone, although it is still valid by a clock that is far behind.
   const time = Math.max(latest, endAt);
   const isRepeated = logged !== undefined &&
-    oracle.pets.flat().some((state) =>
+    oracle.states.some((state) =>
       state.event.idempotencykey === logged && state.step <= startStep &&
       !oracle.lostPositions.has(state.position) &&
       time < Date.parse(state.event.time) + DAY_MS
@@ -141,36 +186,11 @@ function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<st
   if (isRepeated) yield "The Idempotency-Key was used before, but the request was refused";
 }
 
-function* checkNotExpected(
-  { operation: { kind }, startStep, endStep }: Exchange,
-  { petId, expected }: Target,
-  oracle: Oracle,
-) {
-  const isRemoved = kind === "restore";
-  const wasAnother = expected !== undefined &&
-    oracle.pets[petId - 1]?.some((state) =>
-      state.isRemoved === isRemoved && state.petText !== expected &&
-      isCurrent(state, startStep, endStep)
-    );
-  if (!wasAnother) yield "The pet was always the expected one";
-}
-
-function* checkConflict(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
-  const { operation, response, startStep, endStep } = exchange;
-  const { code } = JSON.parse(response!.body);
-  if (code === "idempotency_key_reused") return yield* checkReused(exchange, oracle);
-  if (code !== "pet_not_removed") return yield "Nothing was erased";
-  yield* checkNotRepeated(exchange, oracle);
-  const states = oracle.pets[(operation as Target).petId - 1] ?? [];
-  const wasThere = states.some((state) => !state.isRemoved && isCurrent(state, startStep, endStep));
-  if (!wasThere) yield "The pet was always removed";
-}
-
 function* checkReused(exchange: WriteExchange, oracle: Oracle) {
   const { operation, key, endStep } = exchange;
   const logged = loggedKey(operation, key);
   const wasUsed = logged !== undefined &&
-    oracle.pets.flat().some((state) =>
+    oracle.states.some((state) =>
       state.event.idempotencykey === logged && state.event.actor === key.keyId &&
       state.step <= endStep && !mayHaveCaused(exchange, state)
     );
@@ -190,21 +210,78 @@ function* checkFirstBatch(exchange: WriteExchange, oracle: Oracle) {
 }
 
 /** The states that other batches with the Idempotency-Key of a batch have caused. */
-function usesOfOtherBatches({ operation, key }: WriteExchange, oracle: Oracle): PetState[] {
+function usesOfOtherBatches({ operation, key }: WriteExchange, oracle: Oracle): State[] {
   const { part } = operation;
   if (part === undefined || operation.idempotencyKey === undefined) return [];
   const own = Array.from({ length: part.count }, (_, index) => {
     return loggedKey({ ...operation, part: { ...part, index } }, key)!;
   });
   const shared = own[0].slice(0, SHARED_DIGITS);
-  return oracle.pets.flat().filter(({ event: { actor, idempotencykey: logged = "" } }) =>
+  return oracle.states.filter(({ event: { actor, idempotencykey: logged = "" } }) =>
     actor === key.keyId && logged.startsWith(shared) && !own.includes(logged)
   );
 }
 
-/** Whether a pet was in that state, or removed, at some moment between the ends of two steps. */
-export function isCurrent(state: PetState, startStep: number, endStep: number): boolean {
+/** The states of what a request is for. */
+function statesOfTarget(oracle: Oracle, operation: Operation): readonly State[] {
+  return "id" in operation ? oracle.statesOf(subjectOf(operation), operation.id) : [];
+}
+
+/** The states of what a request is for that it may have met; `undefined` before the first. */
+export function statesDuring(
+  { operation, startStep, endStep }: Exchange,
+  oracle: Oracle,
+): (State | undefined)[] {
+  const states = statesOfTarget(oracle, operation);
+  const current = states.filter((state) => isCurrent(state, startStep, endStep));
+  const wasAdded = states.length > 0 && states[0].step <= startStep;
+  return wasAdded ? current : [undefined, ...current];
+}
+
+/** Whether a state lasted at some moment between the ends of two steps. */
+function isCurrent(state: State, startStep: number, endStep: number): boolean {
   return state.step <= endStep && state.endStep > startStep;
+}
+
+/** The status that refuses a write if it finds that state of its subject; `undefined` if it is not refused. */
+function refusalOf(operation: WriteOperation, state: State | undefined): number | undefined {
+  const { kind } = operation;
+  if (kind === "create") return undefined;
+  const isThere = state !== undefined && !state.isRemoved;
+  if (kind === "restore") {
+    if (state === undefined) return 404;
+    if (isThere) return 409;
+  } else if (kind !== "nameCategory" && !isThere) {
+    return 404;
+  }
+  const isFound = isThere || kind === "restore";
+  const text = isFound ? state!.shown : undefined;
+  return meetsConditions(operation, text) ? undefined : 412;
+}
+
+function meetsConditions(
+  { ifMatch, expected, ifNoneMatch }: Target,
+  text: string | undefined,
+): boolean {
+  if (ifNoneMatch !== undefined) return text === undefined;
+  if (ifMatch === undefined) return true;
+  return text !== undefined && text === (expected ?? text);
+}
+
+function changesNothing(
+  operation: WriteOperation,
+  { isRemoved, event: { data } }: State,
+): boolean {
+  if (isRemoved) return false;
+  if (operation.kind === "nameCategory") return operation.name === data.name;
+  return operation.kind === "update" && isPatched(operation.patch, data);
+}
+
+/** The status that acknowledges an event. */
+function statusOf({ isRemoved, event: { type, data } }: State): number {
+  if (isRemoved) return 204;
+  const isNew = type === "PetCreated" || type === "CategoryNamed" && data.previous === undefined;
+  return isNew ? 201 : 200;
 }
 
 /** The name of the attempt that a request belongs to; `undefined` if nothing identifies it, as the second removal of a pet. */
@@ -214,7 +291,7 @@ function attemptOf(operation: WriteOperation): string | undefined {
   return attemptOfTag(operation.patch.categoryId);
 }
 
-function attemptOfEvent({ event: { type, data } }: PetState): string | undefined {
+function attemptOfEvent({ event: { type, data } }: State): string | undefined {
   if (type === "PetCreated") return `create ${data.name}`;
   if (type !== "PetUpdated") return undefined;
   return "categoryId" in data.previous ? attemptOfTag(data.categoryId) : undefined;
@@ -226,16 +303,18 @@ function attemptOfTag(categoryId: number | undefined): string | undefined {
 
 /** Whether an event is what the request asked for. */
 function mayHaveCaused(
-  { operation }: { operation: WriteOperation },
-  { event: { type, data }, id }: PetState,
+  { operation, key }: WriteExchange,
+  { event: { type, actor, data }, id }: State,
 ): boolean {
+  if (type !== EVENT_TYPES[operation.kind] || actor !== key.keyId) return false;
   if (operation.kind === "create") {
-    return type === "PetCreated" && operation.name === data.name &&
-      operation.categoryId === data.categoryId && operation.status === data.status;
+    return operation.name === data.name && operation.categoryId === data.categoryId &&
+      operation.status === data.status;
   }
-  if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
-  if (operation.kind === "restore") return type === "PetRestored" && operation.petId === id;
-  return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&
+  if (operation.id !== id) return false;
+  if (operation.kind === "nameCategory") return operation.name === data.name;
+  if (operation.kind !== "update") return true;
+  return isPatched(operation.patch, data) &&
     Object.keys(data.previous).every((name) => name in operation.patch);
 }
 
@@ -244,14 +323,14 @@ function isPatched(patch: UpdateOperation["patch"], pet: Record<string, unknown>
 }
 
 /** Whether nothing was stored for a request, as its response says. */
-export function isRefused({ response }: Exchange): boolean {
+function isRefused({ response }: Exchange): boolean {
   if (response === undefined || response.status < 400) return false;
   if (response.status < 500) return true;
   return NOTHING_STORED.includes(JSON.parse(response.body).code);
 }
 
 /** The name that the log gives to the Idempotency-Key of a request, or of its part. */
-export function loggedKey(
+function loggedKey(
   { idempotencyKey, part }: { idempotencyKey?: string; part?: Part },
   { token }: KeyInUse,
 ): string | undefined {
