@@ -183,7 +183,12 @@ test("erase is restore with --redact: the new store has the data of its subjects
   const [erased, redacted] = ["erased", "redacted"].map((name) => `${folder}/${name}.sqlite3`);
   const options = { kvPath: erased, stdin };
   await expectTaskFails(2, /^error: --subject is required: /, ["erase", "-"], options);
-  await expectTaskFails(2, /--subject takes pets\/7 or/, ["erase", "--subject", "7", "-"], options);
+  await expectTaskFails(
+    2,
+    /--subject takes .*pets\/7 or/,
+    ["erase", "--subject", "7", "-"],
+    options,
+  );
   assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
   const { code, stderr } = await runTask(["erase", "--subject", subject, "-"], options);
   assertEquals(code, 0, stderr);
@@ -223,7 +228,7 @@ test("restore: --redact erases names and labels, and says what that ends", async
   const store = { kvPath: `${folder}/new.sqlite3` };
   const unknown = /^error: No event has personal data of pets\/9\n$/m;
   await expectTaskFails(1, unknown, ["restore", "--redact", "pets/9", file], store);
-  const wrong = /--redact takes pets\/7 or keys\/\w{26} or categories\/7, not "7"/;
+  const wrong = /--redact takes .*pets\/7 or keys\/\w{26} or .*, not "7"/;
   await expectTaskFails(2, wrong, ["restore", "--redact", "7", file], store);
   const redact = [
     "restore",
