@@ -442,11 +442,15 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
     const exported = await exportOf(page);
+    const [header] = exported.split("\r\n");
+    // Without a status, a note and fields that were added since.
+    const others = ",".repeat(header.split(",").length - 2);
     const edited = exported
-      .replace("Rex,7,available,,1", "Rex II,7,sold,,1")
-      .replace("Mia,7,available,,4", "Mia,8.0,available,,4")
-      .replace("Zoë,7,available,,3", "Zoë,dogs,available,,3")
-      .replace("Tom,7,available,,5", "Tom,7,,,5") + "Nobody,7,,,99\r\nNew,9,,,\r\n";
+      .replace("Rex,7,available,", "Rex II,7,sold,")
+      .replace("Mia,7,available,", "Mia,8.0,available,")
+      .replace("Zoë,7,available,", "Zoë,dogs,available,")
+      .replace("Tom,7,available,", "Tom,7,,") +
+      `Nobody,7${others}99\r\nNew,9${others}\r\n`;
     // Files of earlier versions have two columns of the category.
     await choose(page, "name,categoryId,status,id,categoryName\r\nRex,7,available,1,Dogs\r\n");
     await dialog.getByText("What categoryName says is not imported").waitFor();
