@@ -3,7 +3,7 @@
  * the selection, the messages, the lists and the dialogs, light, dark, with forced colours and with large text.
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertGreater } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { button, expectAccessible, press, row, toast } from "../support/window_controls.ts";
@@ -205,7 +205,7 @@ testInBrowser(
     const tooLow = async (form: Page) => {
       const controls = await form.locator("input, select, button").all();
       const boxes = await Promise.all(controls.map((it: Page) => it.boundingBox()));
-      assertEquals(boxes.length, 5);
+      assertGreater(boxes.length, 4);
       return boxes.filter(({ height }) => height < 44);
     };
     const across = await open(`/window#key=${service.token}`, { width: 844, hasTouch: true });

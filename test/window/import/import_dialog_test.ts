@@ -1,6 +1,6 @@
 /** The import of CSV files, as people use it. */
 
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { type Page, testInBrowser } from "../../support/chromium.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { expectSoon } from "../../support/expect_soon.ts";
@@ -863,8 +863,8 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     await row(page, "Pet 104").waitFor();
     const text = await exportOf(page);
-    assertEquals(text.match(/^\ufeffName,Category,Status,Note,Id\r\n/)?.length, 1);
-    assert(text.includes("\n'=1+1,7,sold,,1\r\n"));
+    assertMatch(text, /^\ufeffName,Category,Status,Note,(.*,)?Id\r\n/);
+    assertMatch(text, /\n'=1\+1,7,sold,,+1\r\n/);
     await page.getByText("105 animals were exported").waitFor();
     await choose(page, text);
     await dialog.getByText("Nothing to import, 105 animals up to date already").waitFor();
