@@ -2,6 +2,9 @@
 
 import { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
 import type { Application, EventBodyOf } from "./application.ts";
+import { Consumer, type ConsumerHandler, type ConsumerOptions } from "./consumers/consumer.ts";
+import { ConsumerGroup, type ConsumerHandle } from "./consumers/consumer_group.ts";
+import { CONSUMER_NAME, groupOf } from "./consumers/consumer_record.ts";
 import type { Body, Head, ProjectionKey, Recorded, RecordedLine } from "./definitions.ts";
 import { commandOf, type EventCommand } from "./event_command.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
@@ -155,6 +158,7 @@ export class EventStore<EventBody extends Body = Body> {
   readonly #report: Logger;
   /** Ends the waits for the next commit. */
   readonly #wakers = new Set<() => void>();
+  readonly #groups = new Map<string, ConsumerGroup<EventBody>>();
   #sweep: IdempotencyKeySweep | undefined;
   #stopWatch = () => {};
   #closed: Promise<void> | undefined;
@@ -236,6 +240,11 @@ export class EventStore<EventBody extends Body = Body> {
   follow(
     { after = 0, types, signal }: FollowOptions<EventBody> = {},
   ): AsyncGenerator<RecordedLine<EventBody>, void> {
+    this.#expectChoice(after, types);
+    return this.#follow(after, types && new Set(types), signal);
+  }
+
+  #expectChoice(after: number, types: readonly string[] | undefined): void {
     if (!Number.isSafeInteger(after) || after < 0) {
       throw new RangeError(`after must be a position in the log, and is ${after}`);
     }
@@ -243,7 +252,6 @@ export class EventStore<EventBody extends Body = Body> {
     if (unknown !== undefined) {
       throw new RangeError(`The application has no event type ${JSON.stringify(unknown)}`);
     }
-    return this.#follow(after, types && new Set(types), signal);
   }
 
   async *#follow(
@@ -284,6 +292,39 @@ export class EventStore<EventBody extends Body = Body> {
     });
   }
 
+  /**
+   * Gives a handler the events of the log in order, each at least once, on one instance at a time, and remembers its place
+   * in the store. Every instance calls it with the same name; if the instance that works ends, another one takes over
+   * within some twelve seconds. Consumers whose names begin alike, up to a `/`, work on the same instance. Throws
+   * `RangeError` for a name that no consumer can have or that this instance has already, and as
+   * {@linkcode EventStore.follow} does; `shutting_down` after {@linkcode EventStore.close}.
+   */
+  consume(
+    name: string,
+    handle: ConsumerHandler<EventBody>,
+    options: ConsumerOptions<EventBody> = {},
+  ): ConsumerHandle {
+    if (this.#closed !== undefined) {
+      throw new ServiceError("shutting_down", "The store is closed");
+    }
+    this.#expectChoice(options.after ?? 0, options.types);
+    if (!CONSUMER_NAME.test(name)) {
+      throw new RangeError(`A consumer cannot have the name ${JSON.stringify(name)}`);
+    }
+    return this.#group(groupOf(name)).add(new Consumer(name, handle, options, this.runtime));
+  }
+
+  #group(name: string): ConsumerGroup<EventBody> {
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const { application, heads, runtime, store } = this;
+    const waitForCommit = (position: number) => this.#waitForCommit(position, undefined);
+    const deps = { application, heads, runtime, store, waitForCommit };
+    const group = new ConsumerGroup<EventBody>(name, deps);
+    this.#groups.set(name, group);
+    return group;
+  }
+
   #wakeFollowers(): void {
     for (const wake of this.#wakers) wake();
   }
@@ -322,6 +363,7 @@ export class EventStore<EventBody extends Body = Body> {
   }
 
   async #close(drained: Promise<void>): Promise<void> {
+    await Promise.all(this.#groups.values().map((group) => group.close()));
     await drained;
     await this.#sweep?.stop();
     this.#stopWatch();

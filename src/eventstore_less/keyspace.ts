@@ -14,8 +14,8 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * Every commit that adds a record has one of these as its guard, or its own turn request or last run; the sweep only
- * deletes. Every response begins with a read of the first one.
+ * Every commit that adds a record has one of these as its guard, or its own turn request, last run or record of
+ * consumers; the sweep only deletes. Every response begins with a read of the first one.
  */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
@@ -42,6 +42,24 @@ export function lastRunKey(tool: typeof RECORDED_TOOLS[number]) {
 /** Whether a record is that of the last run of a tool. */
 export function isLastRunKey(key: Key): boolean {
   return key.length === 2 && key[0] === LAST_RUN && RECORDED_TOOLS.some((tool) => key[1] === tool);
+}
+
+const CONSUMERS = "consumers";
+
+/** Maximum number of groups of consumers that a report has, and that a store without events may have. */
+export const GROUPS_LIMIT = 100;
+
+/** The key of the record of a group of consumers. */
+export function consumersKey(group: string) {
+  return [CONSUMERS, group];
+}
+
+/** The prefix of the keys of the records of all groups of consumers. */
+export const CONSUMERS_PREFIX = [CONSUMERS];
+
+/** Whether a record is that of a group of consumers. */
+export function isConsumersKey(key: Key): boolean {
+  return key.length === 2 && key[0] === CONSUMERS && typeof key[1] === "string";
 }
 
 /**

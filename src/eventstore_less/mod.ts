@@ -63,6 +63,10 @@ export {
 export type { RecordList, RecordListOptions } from "./record_reader.ts";
 export { OPERATOR } from "./log/actor.ts";
 
+export type { ConsumerContext, ConsumerHandler, ConsumerOptions } from "./consumers/consumer.ts";
+export type { ConsumerHandle, ConsumerState } from "./consumers/consumer_group.ts";
+export type { Failing } from "./consumers/consumer_record.ts";
+
 // What it tells, and what it is given of its surroundings.
 export { type Instrumentation, NO_INSTRUMENTATION } from "./runtime/instrumentation.ts";
 export type { Logger } from "./runtime/logger.ts";

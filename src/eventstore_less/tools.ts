@@ -23,6 +23,7 @@ export {
   type BackupReport,
   IncompleteBackupError,
 } from "./tools/backup.ts";
+export { type ConsumerReport, placeConsumer, readConsumers } from "./tools/consumers.ts";
 export {
   exportLog,
   type ExportRange,

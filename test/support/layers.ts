@@ -64,7 +64,7 @@ function layersOfEngine(): string[][] {
     ["log/"],
     ["projections/"],
     ["append/"],
-    ["feed/"],
+    ["consumers/", "feed/"],
     ["idempotency/", "record_reader\\.ts"],
     ["event_(store|command)\\.ts"],
     ["tools/"],

@@ -4,7 +4,14 @@ import type { Application } from "../application.ts";
 import type { Head, RecordedEvent } from "../definitions.ts";
 import { words } from "../words.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
+import {
+  GROUPS_LIMIT,
+  HEAD_KEY,
+  isConsumersKey,
+  isLogKey,
+  LOG_PREFIX,
+  logKey,
+} from "../keyspace.ts";
 import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
 import { decodeHeadRecord, EMPTY_HEAD, readHead } from "./head.ts";
@@ -23,12 +30,11 @@ export async function acceptAppends(application: Application, store: Store): Pro
   throw new StoreRefusedError(`its head record is wrong: ${fault}; run ${words().audit}`);
 }
 
-/** Accepts a store with a head, and an empty store. */
+/** Accepts a store with a head, and one that is unused. */
 export async function acceptLog(application: Application, store: Store): Promise<void> {
   await acceptUnlessRestoring(application, store);
   // This read comes first, because another instance may write the first event meanwhile.
-  const [anyRecord] = await store.list({ prefix: [] }, { limit: 1 });
-  if (anyRecord === undefined) return;
+  if (await isUnused(store)) return;
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(application, entry?.value);
   if (record.kind === "head" && await isHeadBehind(application, store, record.head)) {
@@ -44,6 +50,15 @@ export async function acceptLog(application: Application, store: Store): Promise
     throw new StoreRefusedError(`its head record is missing; ${advice}`);
   }
   throw new StoreRefusedError("it holds the data of another program");
+}
+
+/** Whether a store holds nothing, or only what its consumers write before the first event. */
+export async function isUnused(store: Store): Promise<boolean> {
+  const [first] = await store.list({ prefix: [] }, { limit: 1 });
+  if (first === undefined) return true;
+  if (!isConsumersKey(first.key)) return false;
+  const entries = await store.list({ prefix: [] }, { limit: GROUPS_LIMIT + 1 });
+  return entries.length <= GROUPS_LIMIT && entries.every(({ key }) => isConsumersKey(key));
 }
 
 /** Accepts a store as {@linkcode acceptAppends} does, if its log has events. */

@@ -7,6 +7,7 @@ import { OpenStoreError } from "../store/open_store_error.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { openToRead, storeLocationOf } from "./open_to_read.ts";
+import { type ConsumerReport, readConsumers } from "./consumers.ts";
 import { type AuditRun, type BackupRun, readLastRuns } from "./last_runs.ts";
 import { type StoreFacts, storeFacts } from "./store_facts.ts";
 import { summaryOf } from "./summary_of.ts";
@@ -20,6 +21,8 @@ export interface StoreStatus extends StoreFacts {
   newestEventAt?: string;
   /** What the application counts. */
   summary: Record<string, number>;
+  /** The consumers that have a place; absent without one. */
+  consumers?: ConsumerReport[];
   /** The last audit. */
   audit?: AuditRun;
   /** The last backup. */
@@ -49,7 +52,15 @@ export async function status(log: ToolStore | StoreAt): Promise<StoreStatus> {
   const { position } = head;
   const newestEventAt = await timeOfEvent(application, store, position);
   const facts = "location" in log ? await storeFacts(log) : {};
-  const found = { position, newestEventAt, summary: summaryOf(application, head), audit, ...facts };
+  const consumers = await readConsumers(reader);
+  const found: StoreStatus = {
+    position,
+    newestEventAt,
+    summary: summaryOf(application, head),
+    audit,
+    ...facts,
+  };
+  if (consumers.length > 0) found.consumers = consumers;
   if (backup === undefined) return found;
   const lacks = Math.max(0, position - backup.position);
   const lacksSince = lacks === 0

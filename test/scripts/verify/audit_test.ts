@@ -18,6 +18,7 @@ import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
+  consumersKey,
   HEAD_KEY,
   idempotencyRecordKey,
   lastRunKey,
@@ -54,9 +55,13 @@ Deno.test("audit() finds every foreign record", async () => {
   }
 });
 
-Deno.test("audit() finds no fault in a turn request and the record of a last run, and needs nothing of them", async () => {
+Deno.test("audit() finds no fault in a turn request and the records of a last run and of consumers, and needs nothing of them", async () => {
   using sample = await openSampleStore(30);
-  const keys = [turnRequestKey("01HZZZZZZZ0000000000000009"), lastRunKey("backup")];
+  const keys = [
+    turnRequestKey("01HZZZZZZZ0000000000000009"),
+    lastRunKey("backup"),
+    consumersKey("mailer"),
+  ];
   await commit(sample.store, keys.map((key) => set(key, "anything")));
   assertEquals((await audit(sample)).faults, []);
 });
@@ -468,6 +473,7 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
 const FOREIGN_KEYS = [
   ...[[new Uint8Array([1])], ["a"], ["head", 1], ["log", 5], ["replay", 1]],
   ...[["last_run"], ["last_run", "publish"], ["last_run", "audit", 1]],
+  ...[["consumers"], ["consumers", 1], ["consumers", "mailer", "1"]],
   ...[["~log"], ["~log", 0], ["~log", 5.5], ["~log", 5, "x"], ["~log", 31], ["~log", "5"]],
   ...[["projection"], ["projection", 1]],
   ...[0, 1.5, "1"].map((generation) => ["projection", generation, "pet", "sold", 1]),

@@ -16,13 +16,14 @@
 import type { Head } from "../../definitions.ts";
 import {
   HEAD_KEY,
+  isConsumersKey,
   isLastRunKey,
   isLogKey,
   isTurnRequestKey,
   logKey,
   REPLAY_KEY,
 } from "../../keyspace.ts";
-import { isHeadBehind } from "../../log/accept_store.ts";
+import { isHeadBehind, isUnused } from "../../log/accept_store.ts";
 import { GENESIS_HASH, OtherApplicationError } from "../../log/event.ts";
 import {
   EMPTY_HEAD,
@@ -273,7 +274,7 @@ async function auditRest(
       const isNewLine = isLogKey(key) && key[1] <= last;
       isOfReplay ||= isReplay;
       const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key) ||
-        isLastRunKey(key);
+        isLastRunKey(key) || isConsumersKey(key);
       if (!isKnown) addForeign(findings, key);
     }
   }
@@ -324,8 +325,7 @@ async function readHeadFor(
     const entry = await store.get(HEAD_KEY);
     const { head } = headEntryOf(application, entry);
     if (entry === null) {
-      const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-      if (isEmpty) return head;
+      if (await isUnused(store)) return head;
       findings.add("head", "The head record is missing");
       return undefined;
     }

@@ -1,0 +1,109 @@
+/** The consumers of a store, for operators: how they are, and where one goes on. */
+
+import { fullGroupReason, placeAt } from "../consumers/consumer_group.ts";
+import {
+  CONSUMER_NAME,
+  type ConsumerRecord,
+  decodeConsumerRecord,
+  encodeConsumerRecord,
+  type Failing,
+  groupOf,
+  placeIn,
+  PLACES_LIMIT,
+} from "../consumers/consumer_record.ts";
+import { CONSUMERS_PREFIX, consumersKey, GROUPS_LIMIT } from "../keyspace.ts";
+import { readHead } from "../log/head.ts";
+import { acceptFilledLog } from "../log/accept_store.ts";
+import type { StoreEntry } from "../store/store.ts";
+import { commitGuarded } from "./guarded/commit_guarded.ts";
+import { openToRead, patientStore } from "./open_to_read.ts";
+import { ToolError } from "./tool_error.ts";
+import type { StoreAt, ToolStore } from "./tool_store.ts";
+
+/** How often a place is named anew if the instance that works has stored its own meanwhile. */
+const ATTEMPTS = 20;
+
+/** A consumer that has a place in the store. */
+export interface ConsumerReport {
+  /** Its name. */
+  name: string;
+  /** The position of the last event that it has handled or passed, as it was stored last. */
+  position: number;
+  /** Number of events after it. */
+  lag: number;
+  /** The failures of its handler at the next event. */
+  failing?: Failing;
+  /** Whether an instance works for it, or did until it ended. */
+  hasHolder: boolean;
+}
+
+/** The consumers that have a place in the store, by their names. One that has none yet, as after a restore, is missing. */
+export async function readConsumers(log: ToolStore | StoreAt): Promise<ConsumerReport[]> {
+  using reader = await openToRead(log);
+  const { application, store } = reader;
+  const entries = await store.list({ prefix: CONSUMERS_PREFIX }, { limit: GROUPS_LIMIT });
+  const { head } = await readHead(application, store);
+  return entries.flatMap((entry) => reportsOf(entry, head.position));
+}
+
+function reportsOf(entry: StoreEntry, end: number): ConsumerReport[] {
+  const record = decodeConsumerRecord(entry);
+  if (record === undefined) return [];
+  const names = Object.keys(record.places).sort();
+  return names.map((name) => {
+    const { position, failing } = record.places[name];
+    const hasHolder = record.holder !== undefined;
+    return { name, position, lag: Math.max(0, end - position), failing, hasHolder };
+  });
+}
+
+/**
+ * Lets a consumer go on after a position, also while an instance works. Rejects with `ToolError` if the log has no such
+ * position, and if no consumer can have the name.
+ */
+export async function placeConsumer(
+  tool: ToolStore,
+  name: string,
+  position: number,
+): Promise<void> {
+  const { application, runtime } = tool;
+  const store = patientStore(tool);
+  if (!CONSUMER_NAME.test(name)) {
+    throw new ToolError("not_found", `A consumer cannot have the name ${JSON.stringify(name)}`);
+  }
+  await acceptFilledLog(application, store);
+  const { head } = await readHead(application, store);
+  const place = await placeAt(application, store, position, head);
+  if (place === undefined) {
+    const message = `The log has no position ${position}: it ends at ${head.position}`;
+    throw new ToolError("not_found", message);
+  }
+  const group = groupOf(name);
+  const key = consumersKey(group);
+  const named = runtime.newId();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const entry = await store.get(key);
+    const found = decodeConsumerRecord(entry) ?? { write: 0, since: head.position, places: {} };
+    const isNew = placeIn(found, name) === undefined;
+    if (isNew && Object.keys(found.places).length >= PLACES_LIMIT) {
+      throw new ToolError("not_found", fullGroupReason(group));
+    }
+    const next: ConsumerRecord = {
+      ...found,
+      write: found.write + 1,
+      places: { ...found.places, [name]: { ...place, named } },
+    };
+    const value = encodeConsumerRecord(group, next).slice();
+    const guard = { key, versionstamp: entry?.versionstamp ?? null };
+    const isOurs = (stored: StoreEntry | null) => {
+      const record = decodeConsumerRecord(stored);
+      return record !== undefined && placeIn(record, name)?.named === named;
+    };
+    const commit = { guard, mutations: [{ type: "set" as const, key, value }] };
+    if (await commitGuarded(store, runtime, commit, isOurs) !== undefined) return;
+  }
+  throw new ToolError(
+    "head_contended",
+    `The record of ${name} changed at every attempt: try again`,
+  );
+}
