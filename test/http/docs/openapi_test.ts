@@ -3,6 +3,7 @@ import { z } from "zod";
 import { schemaComponent } from "../../../src/api/component.ts";
 import { API_OPERATIONS, type ApiOperation } from "../../../src/http/api_operations.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
+import { SHOWN_TYPES } from "../../../src/http/events_query.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
@@ -56,6 +57,14 @@ testNeeding(permissions("read"))(
     assertStringIncludes(text, example);
   },
 );
+
+Deno.test("the description has a schema for each type of events that the feed shows", () => {
+  const { Event: feed, ...schemas } = DESCRIPTION.components.schemas;
+  const described = (feed.oneOf as { $ref: string }[]).flatMap(({ $ref }) => {
+    return schemas[$ref.split("/").at(-1)!].properties.type.enum as string[];
+  });
+  assertEquals(described.sort(), SHOWN_TYPES.toSorted());
+});
 
 Deno.test("describeInterface() names the configured servers", () => {
   const publicUrl = "https://animals.example/v1";
