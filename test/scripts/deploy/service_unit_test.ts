@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { NODE_PACKAGE } from "../../support/programs.ts";
 import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { programAt } from "../../support/store_server.ts";
@@ -52,6 +53,41 @@ testNeeding(permissions("read"))(
       const mayWrite = folders.split(" ").includes(folder);
       assertEquals([name, mayWrite], [name, name === "animal-store-audit"]);
     }
+  },
+);
+
+testNeeding(permissions("read"))(
+  "systemd starts the service and its backup again, however often they end",
+  async () => {
+    const always = /^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=always\nRestartSec=1$/m;
+    for (const name of ["animal-store", "animal-store-backup-follow"]) {
+      assertMatch(await read(`${name}.service`), always, name);
+    }
+  },
+);
+
+testNeeding(permissions("read"))(
+  "The units and the pods may write only their own folders and volumes, as the manual says",
+  async () => {
+    const limits = ["User=animal-store", "ProtectSystem=strict", "ProtectHome=yes"];
+    for (const name of Object.keys(THRESHOLDS)) {
+      const unit = await read(`${name}.service`);
+      for (const limit of limits) assert(unit.split("\n").includes(limit), `${name}: ${limit}`);
+      assert(!/^(ReadWritePaths|BindPaths)=/m.test(unit), name);
+    }
+    const pods = await read("kubernetes.yml");
+    const containers = pods.match(/^ +image: /gm)!.length;
+    assertEquals(pods.match(/readOnlyRootFilesystem: true/g)?.length, containers);
+  },
+);
+
+testNeeding(permissions("read"))(
+  "The image has the Node with which the tests run, and the manual pins that one",
+  async () => {
+    // Who has pinned the image has no version in the first file.
+    const texts = await read("Containerfile") + await read("README.md");
+    const versions = new Set(texts.match(/\bnode:[\d.]+-slim\b/g));
+    assertEquals([...versions], [`${NODE_PACKAGE.replace("@", ":")}-slim`]);
   },
 );
 
