@@ -153,7 +153,8 @@ function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<s
 /** A write is refused only if it met a state that refuses it. */
 function* checkRefused(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, response } = exchange;
-  const { status } = response!;
+  const { status, body } = response!;
+  if (JSON.parse(body).code === "pet_erased") yield "Nothing was erased";
   const states = statesDuring(exchange, oracle);
   if (states.some((state) => refusalOf(operation, state) === status)) return;
   yield "No state during the request refuses it";
