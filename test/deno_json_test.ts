@@ -28,19 +28,6 @@ test("deno.json has the tasks and the permissions that follow from the table of 
   assertEquals(withCommands(spoilt), text);
 });
 
-test("A plain deno test loads each file with a test that needs nothing", async () => {
-  const { test: { include } } = await readJson("deno.json");
-  const files = globSync("test/**/*_test.ts", { cwd: ROOT.pathname });
-  const isQuick = async (file: string) => /^ *Deno\.test\(/m.test(await read(file));
-  const isLoaded = (file: string) =>
-    include.some((folder: string) => file.startsWith(`${folder}/`));
-  const missing: string[] = [];
-  for (const file of files) {
-    if (!isLoaded(file) && await isQuick(file)) missing.push(file);
-  }
-  assertEquals(missing, []);
-});
-
 test("A command has the permissions of the service, without those for variables that are neither of the store nor its address", async () => {
   const { permissions: { service, command }, tasks } = await readJson("deno.json");
   // pg reads these on its own. They are hidden, so that only our settings count.

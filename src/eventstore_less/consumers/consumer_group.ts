@@ -35,15 +35,15 @@ const WRITE_PAUSE_MS = 1_000;
 const RENEW_MS = 3_000;
 
 /**
- * Time after which an instance that could not write the record stops its handlers, in milliseconds since it began its last
- * write. Handlers have the rest of {@linkcode TAKE_OVER_MS} to end.
+ * Time after which an instance that could not write the record stops its handlers, in milliseconds since it began
+ * the last write that landed. Handlers have the rest of {@linkcode TAKE_OVER_MS} to end.
  */
 const HOLD_MS = 6_000;
 
 /** How often a place is removed anew if its record has changed meanwhile. */
 const FORGET_ATTEMPTS = 20;
 
-/** How long a handler may take to end its call when its instance closes, in milliseconds. */
+/** How long a handler may take to end its call when its consumer or its instance ends, in milliseconds. */
 const GRACE_MS = 2_000;
 
 /** How a consumer is, as its instance knows. */
@@ -278,6 +278,7 @@ export class ConsumerGroup<EventBody extends Body> {
     }
   }
 
+  /** Writes the record. If that fails, goes on with what the store has if this instance is still the holder. */
   async #renew(held: Held): Promise<void> {
     const { runtime, store } = this.#deps;
     const { record, versionstamp, at } = held;
@@ -308,7 +309,7 @@ export class ConsumerGroup<EventBody extends Body> {
     if (hasChanged) this.#adopt(found, record);
   }
 
-  /** Begins at the places that an operator has named meanwhile. */
+  /** Begins the consumers again whose places an operator has named since `former`. */
   #adopt(found: ConsumerRecord, former: ConsumerRecord): void {
     for (const [name, { named }] of Object.entries(found.places)) {
       if (named === placeIn(former, name)?.named) continue;
@@ -318,7 +319,7 @@ export class ConsumerGroup<EventBody extends Body> {
     }
   }
 
-  /** The places of the record, with those that have changed on this instance. */
+  /** The places of the record, updated by those of this instance, except where an operator has named another since. */
   #places(record: ConsumerRecord): ConsumerRecord["places"] {
     const places = { ...record.places };
     const own = new Map(this.#left);
