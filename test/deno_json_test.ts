@@ -47,7 +47,7 @@ test("Each promise of test/README.md has one owner, and leads to tests and to a 
   const sections = sectionsIn(await read("test/interface/sections.ts"));
   for (const { promise, owner, noticers, mutant } of rows) {
     const isFile = owner.endsWith("_test") || sections.includes(owner);
-    assert(isFile, `${promise}: ${owner} is no file of tests`);
+    assert(isFile, `${promise}: ${owner} must be a file of tests`);
     await Deno.stat(new URL(`test/${owner}.ts`, ROOT));
     assert(!noticers.includes(owner), promise);
     for (const path of noticers) {

@@ -1,13 +1,12 @@
 import type { Body, Recorded, RecordedLine } from "../definitions.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import { backoffMs, type Runtime } from "../runtime/runtime.ts";
 import { type ConsumerPlace, shortReason } from "./consumer_record.ts";
 import type { LogTail } from "./log_tail.ts";
 
 /** The first and the longest pause after a failure, in milliseconds. */
-const PAUSE_FIRST_MS = 1_000;
-const PAUSE_LIMIT_MS = 300_000;
+const PAUSES = { firstMs: 1_000, limitMs: 300_000 };
 
 /** How long a handler may take to end after its signal was aborted, in milliseconds. Nobody waits longer. */
 const ABORT_LIMIT_MS = 1_000;
@@ -15,7 +14,7 @@ const ABORT_LIMIT_MS = 1_000;
 /** Maximum time of a timer of the system, in milliseconds. It ends a longer one at once. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1;
 
-/** What a handler gets besides the event. */
+/** The second argument of a handler. */
 export interface ConsumerContext {
   /** The line of the event in the log, in UTF-8. */
   line: Uint8Array;
@@ -43,7 +42,7 @@ export interface ConsumerOptions<EventBody extends Body = Body> {
   pauseMs?(attempts: number, error: unknown): number;
 }
 
-/** What a consumer needs of its group while this instance works. */
+/** The surroundings of a consumer while this instance works. */
 export interface ConsumerHold<EventBody extends Body> {
   tail: LogTail<EventBody>;
   /** The place where the consumer begins; `undefined` if it is stopped. Rejects with the errors of the store. */
@@ -92,7 +91,7 @@ export class Consumer<EventBody extends Body = Body> {
     this.after = options.after ?? 0;
     this.#handle = handle;
     this.#types = options.types && new Set(options.types);
-    this.#pauseMs = options.pauseMs ?? ((attempts) => pauseAfter(attempts, runtime));
+    this.#pauseMs = options.pauseMs ?? ((attempts) => backoffMs(runtime, attempts - 1, PAUSES));
     this.#runtime = runtime;
   }
 
@@ -158,8 +157,8 @@ export class Consumer<EventBody extends Body = Body> {
         }
       } catch {
         // The log cannot be read now: the store says so itself.
+        await this.#pause(backoffMs(this.#runtime, failures, PAUSES), run);
         failures++;
-        await this.#pause(pauseAfter(failures, this.#runtime), run);
       }
     }
   }
@@ -219,10 +218,4 @@ function textOf(thrown: unknown): string {
   } catch {
     return "It threw a value without a text";
   }
-}
-
-/** A random part, from half to all, of a pause that doubles with each failure. */
-function pauseAfter(attempts: number, runtime: Runtime): number {
-  const full = Math.min(PAUSE_LIMIT_MS, PAUSE_FIRST_MS * 2 ** (attempts - 1));
-  return full / 2 + runtime.random() * full / 2;
 }

@@ -40,7 +40,7 @@ const RENEW_MS = 3_000;
  */
 const HOLD_MS = 6_000;
 
-/** How often a place is removed anew if its record has changed meanwhile. */
+/** Maximum number of attempts to remove a place. An attempt fails if another instance writes the record meanwhile. */
 const FORGET_ATTEMPTS = 20;
 
 /** How long a handler may take to end its call when its consumer or its instance ends, in milliseconds. */
@@ -278,7 +278,7 @@ export class ConsumerGroup<EventBody extends Body> {
     }
   }
 
-  /** Writes the record. If that fails, goes on with what the store has if this instance is still the holder. */
+  /** Writes the record. If the write fails, reads the record, and continues if this instance is still the holder. */
   async #renew(held: Held): Promise<void> {
     const { runtime, store } = this.#deps;
     const { record, versionstamp, at } = held;

@@ -1,6 +1,6 @@
 /**
- * The record of the consumers of a group: who works for them, and their places. It is no part of the log, so no export has
- * it: "Consumers" in eventstore_less/internals.md explains what follows from that.
+ * The record of the consumers of a group: the instance that works, and their places. The log does not contain it, so no
+ * export has it: "Consumers" in eventstore_less/internals.md explains what follows from that.
  */
 
 import { z } from "zod";
@@ -22,7 +22,7 @@ export interface Failing {
   since: string;
   /** Number of failures. */
   attempts: number;
-  /** What the last one said. */
+  /** The message of the last failure. */
   reason: string;
 }
 
@@ -78,7 +78,7 @@ export function placeIn({ places }: ConsumerRecord, name: string): ConsumerPlace
   return Object.hasOwn(places, name) ? places[name] : undefined;
 }
 
-/** What is kept of the reason of a failure. */
+/** The beginning of the reason of a failure, short enough for the record. */
 export function shortReason(reason: string): string {
   let short = "";
   let size = 0;

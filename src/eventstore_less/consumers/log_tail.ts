@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 /** Maximum number of events of one read of the log. */
 const READ_LINES = 256;
 
-/** What is kept of the end of the log: events, and the size of their lines in bytes. */
+/** Maximum number of events in memory, and the maximum size of their lines in bytes. */
 const KEPT_LINES = 1_024;
 const KEPT_BYTES = 1_048_576;
 

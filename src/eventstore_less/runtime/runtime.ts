@@ -29,12 +29,15 @@ export function andThen<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The first and the longest delay between two attempts, in milliseconds. */
-const BACKOFF_FIRST_MS = 4;
-const BACKOFF_LIMIT_MS = 250;
+/** The first and the longest delay between two attempts of a call, in milliseconds. */
+const BACKOFF = { firstMs: 4, limitMs: 250 };
 
 /** Delay before attempt 0, 1, 2 …, in milliseconds: a random part, from half to all, of a delay that doubles. */
-export function backoffMs(runtime: Runtime, attempt: number): number {
-  const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
+export function backoffMs(
+  runtime: Runtime,
+  attempt: number,
+  { firstMs, limitMs }: { firstMs: number; limitMs: number } = BACKOFF,
+): number {
+  const full = Math.min(limitMs, firstMs * 2 ** attempt);
   return full / 2 + runtime.random() * full / 2;
 }

@@ -1,4 +1,4 @@
-/** The consumers of a store, for operators: how they are, and where one goes on. */
+/** Operators read the places of consumers, and name the place from which a consumer continues. */
 
 import { fullGroupReason, placeAt } from "../consumers/consumer_group.ts";
 import {
@@ -20,7 +20,7 @@ import { openToRead, patientStore } from "./open_to_read.ts";
 import { ToolError } from "./tool_error.ts";
 import type { StoreAt, ToolStore } from "./tool_store.ts";
 
-/** How often a place is named anew if the instance that works has stored its own meanwhile. */
+/** Maximum number of attempts to name a place. An attempt fails if the working instance writes the record meanwhile. */
 const ATTEMPTS = 20;
 
 /** A consumer that has a place in the store. */
@@ -58,7 +58,7 @@ function reportsOf(entry: StoreEntry, end: number): ConsumerReport[] {
 }
 
 /**
- * Lets a consumer go on after a position, also while an instance works. Rejects with `ToolError` if the log has no such
+ * Lets a consumer continue after a position, also while an instance works. Rejects with `ToolError` if the log has no such
  * position, and if no consumer can have the name.
  */
 export async function placeConsumer(

@@ -141,7 +141,12 @@ class World implements AsyncDisposable {
 
 const tool = ({ memory: store, runtime }: World) => ({ application, store, runtime });
 
-Deno.test("a consumer gets the events in order, remembers its place, and goes on after it", async () => {
+/** The name and the position of each place in the store. */
+async function placesIn(world: World): Promise<[string, number][]> {
+  return (await readConsumers(tool(world))).map(({ name, position }) => [name, position]);
+}
+
+Deno.test("a consumer gets the events in order, remembers its place, and continues after it", async () => {
   await using world = await World.open();
   const first = world.start();
   await world.advance(1_000);
@@ -352,8 +357,7 @@ Deno.test("a consumer that was forgotten has no place; one that was stopped has 
   await world.runtime.settle(forgotten.forget());
   await world.add(1);
   await world.advance(2_000);
-  const reports = await readConsumers(tool(world));
-  assertEquals(reports.map(({ name, position }) => [name, position]), [
+  assertEquals(await placesIn(world), [
     ["mailer", 2],
     ["mailer/stopped", 1],
   ]);
@@ -618,8 +622,7 @@ Deno.test("stop() keeps the last place, and forget() removes it, also while a wr
   await world.runtime.settle(Promise.all([stopped.stop(), forgotten.forget()]));
   release();
   await world.advance(4_000);
-  const reports = await readConsumers(tool(world));
-  assertEquals(reports.map(({ name, position }) => [name, position]), [
+  assertEquals(await placesIn(world), [
     ["mailer", 2],
     ["mailer/stopped", 2],
   ]);
