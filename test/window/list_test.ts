@@ -93,6 +93,8 @@ testInBrowser(
     network.fetch = service.fetch;
     await row(page, "Mia").waitFor();
     await words.waitFor({ state: "hidden" });
+    // The numbers of the tabs are read beside the list, and nothing asks again after a 400.
+    await tab(page, "Sold 1").waitFor();
     network.fetch = failing(400);
     await tab(page, "Sold 1").click();
     await words.waitFor();
