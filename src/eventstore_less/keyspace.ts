@@ -14,8 +14,8 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * Every commit that adds a record has one of these as its guard, or its own turn request, last run or record of
- * consumers; the sweep only deletes. Every response begins with a read of the first one.
+ * Every commit that adds a record has one of these as its guard, or its own turn request, last run, record of consumers
+ * or unlogged record; the sweep only deletes. Every response begins with a read of the first one.
  */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
@@ -60,6 +60,19 @@ export const CONSUMERS_PREFIX = [CONSUMERS];
 /** Whether a record is that of a group of consumers. */
 export function isConsumersKey(key: Key): boolean {
   return key.length === 2 && key[0] === CONSUMERS && typeof key[1] === "string";
+}
+
+const UNLOGGED = "unlogged";
+
+/** The key of a record of the application outside of the log. Nothing follows from the record, so it may be lost. */
+export function unloggedKey(kind: string, id: string) {
+  return [UNLOGGED, kind, id];
+}
+
+/** Whether a record is one of the application outside of the log. */
+export function isUnloggedKey(key: Key): boolean {
+  const [first, ...name] = key;
+  return first === UNLOGGED && name.length === 2 && name.every((it) => typeof it === "string");
 }
 
 /**

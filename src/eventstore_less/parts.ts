@@ -78,3 +78,4 @@ export {
 } from "./projections/project.ts";
 export { BoundedCache } from "./runtime/bounded_cache.ts";
 export { andThen, sleep } from "./runtime/runtime.ts";
+export { changeUnlogged, readUnlogged, type UnloggedName } from "./unlogged_record.ts";

@@ -65,7 +65,7 @@ function layersOfEngine(): string[][] {
     ["projections/"],
     ["append/"],
     ["consumers/", "feed/"],
-    ["idempotency/", "record_reader\\.ts"],
+    ["idempotency/", "record_reader\\.ts", "unlogged_record\\.ts"],
     ["event_(store|command)\\.ts"],
     ["tools/"],
     ["testing/"],

@@ -27,6 +27,7 @@ import {
   projectionKey,
   REPLAY_KEY,
   turnRequestKey,
+  unloggedKey,
 } from "../../../src/eventstore_less/keyspace.ts";
 import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
@@ -55,12 +56,13 @@ Deno.test("audit() finds every foreign record", async () => {
   }
 });
 
-Deno.test("audit() finds no fault in a turn request and the records of a last run and of consumers, and needs nothing of them", async () => {
+Deno.test("audit() finds no fault in a turn request, an unlogged record and those of a last run and of consumers, and needs nothing of them", async () => {
   using sample = await openSampleStore(30);
   const keys = [
     turnRequestKey("01HZZZZZZZ0000000000000009"),
     lastRunKey("backup"),
     consumersKey("mailer"),
+    unloggedKey("calls", "7"),
   ];
   await commit(sample.store, keys.map((key) => set(key, "anything")));
   assertEquals((await audit(sample)).faults, []);

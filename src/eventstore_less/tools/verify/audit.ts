@@ -20,6 +20,7 @@ import {
   isLastRunKey,
   isLogKey,
   isTurnRequestKey,
+  isUnloggedKey,
   logKey,
   REPLAY_KEY,
 } from "../../keyspace.ts";
@@ -274,7 +275,7 @@ async function auditRest(
       const isNewLine = isLogKey(key) && key[1] <= last;
       isOfReplay ||= isReplay;
       const isKnown = isReplay || isNewLine || isRecord(HEAD_KEY, key) || isTurnRequestKey(key) ||
-        isLastRunKey(key) || isConsumersKey(key);
+        isLastRunKey(key) || isConsumersKey(key) || isUnloggedKey(key);
       if (!isKnown) addForeign(findings, key);
     }
   }
