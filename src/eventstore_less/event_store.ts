@@ -314,6 +314,18 @@ export class EventStore<EventBody extends Body = Body> {
     return this.#group(groupOf(name)).add(new Consumer(name, handle, options, this.runtime));
   }
 
+  /**
+   * Makes the record of a group of consumers in the store unless it is there. A consumer of the group whose `after` is not
+   * before the present end of the log then begins without a place, although the store had events before. Rejects with
+   * `store_unavailable`, with an error of the store, and with `RangeError` for a name that no group can have.
+   */
+  async registerConsumers(group: string): Promise<void> {
+    if (!CONSUMER_NAME.test(group) || groupOf(group) !== group) {
+      throw new RangeError(`A group of consumers cannot have the name ${JSON.stringify(group)}`);
+    }
+    await this.#group(group).register();
+  }
+
   #group(name: string): ConsumerGroup<EventBody> {
     const known = this.#groups.get(name);
     if (known !== undefined) return known;

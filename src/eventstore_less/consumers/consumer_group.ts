@@ -19,6 +19,7 @@ import {
   type Failing,
   placeIn,
   PLACES_LIMIT,
+  withoutConsumer,
 } from "./consumer_record.ts";
 import { LogTail } from "./log_tail.ts";
 
@@ -40,8 +41,8 @@ const RENEW_MS = 3_000;
  */
 const HOLD_MS = 6_000;
 
-/** Maximum number of attempts to remove a place. An attempt fails if another instance writes the record meanwhile. */
-const FORGET_ATTEMPTS = 20;
+/** Maximum number of attempts to change the record of whatever instance. One fails if another write comes first. */
+const CHANGE_ATTEMPTS = 20;
 
 /** How long a handler may take to end its call when its consumer or its instance ends, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -183,6 +184,13 @@ export class ConsumerGroup<EventBody extends Body> {
     await this.#removePlace(name);
   }
 
+  /** Makes the record unless the store has it. Rejects with `store_unavailable` or an error of the store if it could not. */
+  async register(): Promise<void> {
+    const make = (found: ConsumerRecord | undefined) =>
+      found === undefined ? this.#newRecord() : found;
+    await this.#change(make, `The record of ${this.#name} could not be made`);
+  }
+
   /** Ends all consumers, stores their places, and lets another instance work. */
   async close(): Promise<void> {
     await Promise.all(this.#consumers.values().map((consumer) => this.#remove(consumer)));
@@ -287,8 +295,10 @@ export class ConsumerGroup<EventBody extends Body> {
     const triedAt = runtime.monotonicNow();
     const left = new Map(this.#left);
     const places = this.#places(record);
+    const stopped = this.#stopped(record, places);
     const holder = isLast ? undefined : this.#instance;
-    const renewed = await this.#write({ ...record, holder, places }, versionstamp, at + HOLD_MS);
+    const next = { ...record, holder, places, stopped };
+    const renewed = await this.#write(next, versionstamp, at + HOLD_MS);
     if (renewed !== undefined) {
       for (const [name, place] of left) {
         if (this.#left.get(name) === place) this.#left.delete(name);
@@ -300,7 +310,10 @@ export class ConsumerGroup<EventBody extends Body> {
     const found = decodeConsumerRecord(entry);
     const isOurs = found?.holder === this.#instance && this.#isHeld(this.#held);
     const hasChanged = entry?.versionstamp !== versionstamp;
-    if (!isOurs || isLast && !(hasChanged && this.#isOver())) {
+    // The last write is repeated if it can no longer land, and no consumer was added meanwhile.
+    const isRepeated = hasChanged && this.#isOver();
+    const continues = isOurs && (!isLast || isRepeated);
+    if (!continues) {
       this.#setHeld(undefined);
       return;
     }
@@ -337,22 +350,51 @@ export class ConsumerGroup<EventBody extends Body> {
 
   /** Removes a place on whatever instance the consumers work. */
   async #removePlace(name: string): Promise<void> {
+    const remove = (found: ConsumerRecord | undefined) => found && withoutConsumer(found, name);
+    await this.#change(remove, `The place of ${name} could not be removed`);
+  }
+
+  /** Changes the record on whatever instance the consumers work, unless `next` returns what it was given. */
+  async #change(
+    next: (
+      found: ConsumerRecord | undefined,
+    ) => ConsumerRecord | undefined | Promise<ConsumerRecord>,
+    failure: string,
+  ): Promise<void> {
     const { runtime, store } = this.#deps;
-    for (let attempt = 0; attempt < FORGET_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt++) {
       const entry = await store.get(consumersKey(this.#name));
       const found = decodeConsumerRecord(entry);
-      if (found === undefined || placeIn(found, name) === undefined) return;
-      const { [name]: _, ...places } = found.places;
-      if (await this.#write({ ...found, places }, entry!.versionstamp) !== undefined) return;
+      const record = await next(found);
+      if (record === undefined || record === found) return;
+      if (await this.#write(record, entry?.versionstamp ?? null) !== undefined) return;
       await sleep(runtime, backoffMs(runtime, attempt));
     }
-    throw new ServiceError("store_unavailable", `The place of ${name} could not be removed`);
+    throw new ServiceError("store_unavailable", failure);
+  }
+
+  /** The consumers that are stopped: those of this instance, and others that the record has. */
+  #stopped(record: ConsumerRecord, places: ConsumerRecord["places"]): string[] | undefined {
+    const known = (record.stopped ?? []).filter((name) => {
+      return !this.#consumers.has(name) && !this.#left.has(name);
+    });
+    const own = this.#consumers.values().filter(({ reason }) => reason !== undefined);
+    const stopped = [...known, ...own.map(({ name }) => name)];
+    if (stopped.length === 0) return undefined;
+    const free = PLACES_LIMIT - Object.keys(places).length;
+    const withPlace = stopped.filter((name) => Object.hasOwn(places, name));
+    const others = stopped.filter((name) => !Object.hasOwn(places, name));
+    return [...withPlace, ...others.slice(0, Math.max(0, free))].sort();
   }
 
   #begin(consumer: Consumer<EventBody>, record: ConsumerRecord): void {
     consumer.begin({
       tail: this.#tail,
-      findPlace: () => this.#findPlace(consumer, record),
+      findPlace: async () => {
+        const place = await this.#findPlace(consumer, record);
+        if (place === undefined) this.#changed();
+        return place;
+      },
       isHeld: () => this.#isHeld(this.#held),
       onMoved: () => this.#changed(),
     });

@@ -45,6 +45,8 @@ export interface ConsumerRecord {
   since: number;
   /** The place of each consumer, by its name. */
   places: Record<string, ConsumerPlace>;
+  /** The names of consumers that are stopped; with those of the places, at most {@linkcode PLACES_LIMIT}. */
+  stopped?: string[];
 }
 
 const POSITION = z.int().min(0);
@@ -60,6 +62,7 @@ const RECORD = z.strictObject({
   write: z.int().min(0),
   since: POSITION,
   places: z.record(z.string(), PLACE),
+  stopped: z.array(z.string()).optional(),
 }) satisfies z.ZodType<ConsumerRecord>;
 
 /** The value to store. */
@@ -76,6 +79,19 @@ export function decodeConsumerRecord(entry: StoreEntry | null): ConsumerRecord |
 /** The place of a consumer; `undefined` if it has none. */
 export function placeIn({ places }: ConsumerRecord, name: string): ConsumerPlace | undefined {
   return Object.hasOwn(places, name) ? places[name] : undefined;
+}
+
+/** A record without the place of a consumer; the same record if it does not have the consumer. */
+export function withoutConsumer(record: ConsumerRecord, name: string): ConsumerRecord {
+  const isStopped = record.stopped?.includes(name) ?? false;
+  if (placeIn(record, name) === undefined && !isStopped) return record;
+  const { [name]: _, ...places } = record.places;
+  return { ...record, places, stopped: stoppedWithout(record, name) };
+}
+
+/** The consumers of a record that are stopped, without one of them. */
+export function stoppedWithout({ stopped }: ConsumerRecord, name: string): string[] | undefined {
+  return stopped?.filter((it) => it !== name);
 }
 
 /** The beginning of the reason of a failure, short enough for the record. */

@@ -7,7 +7,7 @@ import { OpenStoreError } from "../store/open_store_error.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { openToRead, storeLocationOf } from "./open_to_read.ts";
-import { type ConsumerReport, readConsumers } from "./consumers.ts";
+import { type ConsumerReport, readGroups, reportConsumers } from "./consumers.ts";
 import { type AuditRun, type BackupRun, readLastRuns } from "./last_runs.ts";
 import { type StoreFacts, storeFacts } from "./store_facts.ts";
 import { summaryOf } from "./summary_of.ts";
@@ -21,7 +21,7 @@ export interface StoreStatus extends StoreFacts {
   newestEventAt?: string;
   /** What the application counts. */
   summary: Record<string, number>;
-  /** The consumers that have a place; absent without one. */
+  /** The consumers that the store knows; absent without one. */
   consumers?: ConsumerReport[];
   /** The last audit. */
   audit?: AuditRun;
@@ -46,13 +46,14 @@ export async function status(log: ToolStore | StoreAt): Promise<StoreStatus> {
   using reader = await openToRead(log);
   const { application, store } = reader;
   await expectUsable(log, store);
-  // The runs are read first, so that no backup has more events than the log.
+  // These are read first, so that neither a backup nor a consumer has more events than the log.
   const { audit, backup } = await readLastRuns(store);
+  const groups = await readGroups(store);
   const { head } = await readHead(application, store);
   const { position } = head;
   const newestEventAt = await timeOfEvent(application, store, position);
   const facts = "location" in log ? await storeFacts(log) : {};
-  const consumers = await readConsumers(reader);
+  const consumers = reportConsumers(groups, head);
   const found: StoreStatus = {
     position,
     newestEventAt,

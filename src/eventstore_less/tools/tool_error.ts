@@ -11,6 +11,7 @@ export type ToolErrorCode =
   | "export_too_short"
   | "file_changed"
   | "file_in_use"
+  | "group_full"
   | "head_contended"
   | "key_invalid"
   | "log_damaged"

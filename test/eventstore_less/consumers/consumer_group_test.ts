@@ -16,7 +16,14 @@ import {
 } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
 import { FakeRuntime, openMemoryStore } from "eventstore-less/testing";
-import { audit, placeConsumer, readConsumers, replay, ToolError } from "eventstore-less/tools";
+import {
+  audit,
+  placeConsumer,
+  readConsumers,
+  replay,
+  status,
+  ToolError,
+} from "eventstore-less/tools";
 import { z } from "zod";
 import { decodeConsumerRecord } from "../../../src/eventstore_less/consumers/consumer_record.ts";
 import { consumersKey } from "../../../src/eventstore_less/keyspace.ts";
@@ -141,8 +148,8 @@ class World implements AsyncDisposable {
 
 const tool = ({ memory: store, runtime }: World) => ({ application, store, runtime });
 
-/** The name and the position of each place in the store. */
-async function placesIn(world: World): Promise<[string, number][]> {
+/** The name and the position of each consumer in the store. */
+async function placesIn(world: World): Promise<[string, number | undefined][]> {
   return (await readConsumers(tool(world))).map(({ name, position }) => [name, position]);
 }
 
@@ -166,6 +173,7 @@ Deno.test("a consumer gets the events in order, remembers its place, and continu
     lag: 0,
     failing: undefined,
     hasHolder: true,
+    isStopped: false,
   });
 });
 
@@ -318,6 +326,49 @@ Deno.test("an operator moves a consumer that works, and the others stay where th
   assertEquals(others, [1, 2, 3, 4]);
   const refused = await placeConsumer(tool(world), "mailer", 9).catch((error) => error);
   assert(refused instanceof ToolError && refused.code === "not_found", String(refused));
+});
+
+Deno.test("the store says which consumers are stopped, also after their instance has ended, until a place is named or they are forgotten", async () => {
+  await using world = await World.open();
+  await world.add(5);
+  const instance = world.start();
+  const other = instance.store.consume("mailer/other", () => {});
+  await world.advance(3_000);
+  const stoppedIn = async () => {
+    const reports = await readConsumers(tool(world));
+    return reports.filter(({ isStopped }) => isStopped).map(({ name, lag }) => [name, lag]);
+  };
+  assertEquals(await stoppedIn(), [["mailer", 5], ["mailer/other", 5]]);
+  assertEquals((await status(tool(world))).consumers?.map(({ isStopped }) => isStopped), [
+    true,
+    true,
+  ]);
+  await world.runtime.settle(other.forget());
+  await world.advance(2_000);
+  assertEquals(await stoppedIn(), [["mailer", 5]]);
+  await world.runtime.settle(instance.store.close());
+  assertEquals(await stoppedIn(), [["mailer", 5]]);
+  await world.runtime.settle(placeConsumer(tool(world), "mailer", 3));
+  assertEquals(await stoppedIn(), []);
+  const next = world.start();
+  await world.advance(3_000);
+  assertEquals([next.got, await stoppedIn()], [[4, 5], []]);
+});
+
+Deno.test("a consumer that begins after registerConsumers() needs no place, and an earlier one does", async () => {
+  await using world = await World.open();
+  await world.add(5);
+  const instance = new Instance(world.memory, world.runtime);
+  world.instances.push(instance);
+  await world.runtime.settle(instance.store.registerConsumers("mailer"));
+  await world.add(2);
+  await world.runtime.settle(instance.store.registerConsumers("mailer"));
+  instance.consume({ after: 6 }, "mailer/new");
+  const earlier = instance.store.consume("mailer/earlier", () => {}, { after: 4 });
+  await world.advance(2_000);
+  assertEquals([instance.got, earlier.state.state], [[7], "stopped"]);
+  const refused = instance.store.registerConsumers("mailer/new");
+  await assertRejects(() => refused, RangeError, "group");
 });
 
 Deno.test("a replay sends nothing again, and an audit finds the record of consumers sound", async () => {
@@ -685,7 +736,9 @@ Deno.test("the record of as many failing consumers as a group has fits into a va
   await world.advance(3_000);
   assertEquals(more.state.state, "stopped");
   const work = world.runtime.settle(placeConsumer(tool(world), nameOf(121), 0));
-  await assertRejects(() => work, ToolError, "120");
+  const refused = await assertRejects(() => work, ToolError, "120");
+  assertEquals(refused.code, "group_full");
+  assertEquals((await readConsumers(tool(world))).length, 120);
 });
 
 Deno.test("a store that refuses the record is not asked without a pause", async () => {

@@ -52,7 +52,7 @@ testNeeding(PROCESSES)(
       // A consumer begins by itself only in a store without events.
       await until(async () => await store.store.get(consumersKey("printer")) !== null);
       processes.push(start());
-      const placeOf = async () => (await readConsumers(store))[0].position;
+      const placeOf = async () => (await readConsumers(store))[0].position!;
       let added = 0;
       for (let round = 0; round < 2; round++) {
         for (let count = 0; count < 20; count++) {
