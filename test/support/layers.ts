@@ -36,7 +36,7 @@ export function layersOf(application: string): RegExp[][] {
     ...layersOfEngine().map((rooms) => rooms.map((room) => new RegExp(`^${ENGINE}(?:${room})`))),
     [/^deno\.json$/, /^src\/encoding\//, /^src\/runtime\//, /^src\/settings\/version\.ts$/],
     [/^events\//],
-    [/^src\/telemetry\//, /^src\/keys\//],
+    [/^src\/telemetry\//, /^src\/keys\//, /^src\/webhooks\/sending\//],
     [/^src\/api\//],
     foldersOfCollections(application),
     [/^src\/application\.ts$/],

@@ -1,10 +1,8 @@
 /** The addresses of proxies whose `X-Forwarded-For` is true. Any other peer can write what it likes into that header. */
 
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { Networks } from "../../runtime/networks.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
-
-/** A list of addresses and networks, such as `127.0.0.1` and `10.0.0.0/8`. */
-const NETWORK = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i;
 
 /** An IPv4 address that a server for IPv4 and IPv6 writes as an IPv6 address. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
@@ -13,25 +11,16 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d+)?|([\d.]+):\d+)$/i;
 
 export class TrustedProxies {
-  readonly #networks: BlockList;
+  readonly #networks: Networks;
 
-  private constructor(networks: BlockList) {
+  private constructor(networks: Networks) {
     this.#networks = networks;
   }
 
   /** Parses addresses and networks that commas separate. Returns `undefined` if it is anything else. */
   static parse(text: string): TrustedProxies | undefined {
-    const networks = new BlockList();
-    for (const part of text.split(",")) {
-      const [, address = "", length] = NETWORK.exec(part.trim()) ?? [];
-      const version = isIP(address);
-      if (version === 0) return undefined;
-      const bits = version === 4 ? 32 : 128;
-      const prefix = length === undefined ? bits : Number(length);
-      if (prefix > bits) return undefined;
-      networks.addSubnet(address, prefix, version === 4 ? "ipv4" : "ipv6");
-    }
-    return new TrustedProxies(networks);
+    const networks = Networks.parse(text);
+    return networks === undefined ? undefined : new TrustedProxies(networks);
   }
 
   /**
@@ -42,19 +31,12 @@ export class TrustedProxies {
   clientOf(peer: string, headers: RequestHeaders): string {
     let client = withoutMapping(peer);
     const elements = headers.get("x-forwarded-for")?.split(",") ?? [];
-    while (elements.length > 0 && this.#has(client)) {
+    while (elements.length > 0 && this.#networks.has(client)) {
       const address = addressIn(elements.pop()!.trim());
       if (address === undefined) return client;
       client = address;
     }
     return client;
-  }
-
-  #has(address: string): boolean {
-    // An address with a zone is not that of a proxy.
-    if (address.includes("%")) return false;
-    const version = isIP(address);
-    return version !== 0 && this.#networks.check(address, version === 4 ? "ipv4" : "ipv6");
   }
 }
 

@@ -1,0 +1,33 @@
+/** Why an attempt has no status. The texts explain it to the owner of an endpoint. */
+export const ATTEMPT_ERRORS = {
+  url_refused: "The URL may not be called: it is not https, or has a private or special address",
+  address_refused: "The host has only private or special addresses, which the service never calls",
+  name_not_resolved: "The name of the host has no address",
+  connection_failed: "The receiver refused or closed the connection before its response",
+  certificate_refused: "The certificate is not valid for the host, has expired, or is not trusted",
+  tls_failed: "The receiver does not speak TLS 1.2 or 1.3",
+  malformed_response: "The response is not HTTP/1.1, or its headers are larger than 16 KB",
+  timed_out: "The receiver did not respond within 15 s",
+};
+
+export type AttemptError = keyof typeof ATTEMPT_ERRORS;
+
+/** What came of one request to an endpoint. It has either a `status` or an `error`. */
+export interface Attempt {
+  /** When it began, in ISO 8601 and UTC. */
+  time: string;
+  /** From the begin to the status or the error. */
+  durationMs: number;
+  /** The status of the response. A redirect is not followed, so it may be 3xx. */
+  status?: number;
+  error?: AttemptError;
+  /** The begin of the body of a response that is not 2xx, at most 1 KB; absent if it is empty. */
+  answer?: string;
+  /** The time of `Retry-After`, from the response on. It has no limit. */
+  retryAfterMs?: number;
+}
+
+/** Whether the receiver has confirmed the delivery. */
+export function isConfirmed({ status }: Attempt): boolean {
+  return status !== undefined && status >= 200 && status <= 299;
+}
