@@ -26,6 +26,7 @@ import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
+import { consumerGauges } from "./telemetry/consumer_gauges.ts";
 import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
@@ -165,6 +166,7 @@ export function createService(options: ServiceOptions): Service {
       const next = await keyExpiry.read();
       return next && { labels: { key: next.id }, value: next.expiresAt / 1_000 };
     },
+    ...consumerGauges(store, runtime),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
     "commits.replicated": async () => {
       const areReplicated = await options.areCommitsReplicated?.();

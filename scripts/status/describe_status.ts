@@ -1,11 +1,14 @@
 import type { StoreLocation } from "eventstore-less/startup";
-import type { StoreStatus } from "eventstore-less/tools";
+import type { ConsumerReport, StoreStatus } from "eventstore-less/tools";
 import type { ApiKey } from "../../src/keys/api_key.ts";
 import type { ServiceState } from "./ask_service.ts";
 import { formatCount, formatCounted, formatMinute, formatSecond } from "../cli/format.ts";
 
 /** How long before its end a key is shown, in milliseconds. */
 const EXPIRES_SOON_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** Maximum number of consumers that are shown because they fail or are stopped. */
+const SHOWN_CONSUMERS = 5;
 
 /** How a store is, with what the service keeps in it. */
 export interface ServiceStatus extends StoreStatus {
@@ -52,6 +55,7 @@ export function describeStatus(
       [`${formatCount(liveKeys.length)} valid`, ...describeExpiring(liveKeys, now)].join("; "),
     ],
     ["Commits", describeReplication(status)],
+    ...describeConsumers(status),
     ...describeService(status),
     ["Do first", task ?? "nothing"],
   ];
@@ -81,6 +85,7 @@ export function statusInJson(
     }),
     replicated: isReplicated(status),
     standbyNames: status.standbyNames,
+    consumers: status.consumers,
     service: status.service,
     doFirst: task,
   });
@@ -90,6 +95,27 @@ function describeService({ service }: ServiceStatus): [string, string][] {
   if (service === undefined) return [];
   const { address, fault = "is ready" } = service;
   return [["Service", `${address} ${fault}`]];
+}
+
+/** The number of consumers and their largest lag, then those that fail or are stopped. */
+function describeConsumers({ consumers = [] }: ServiceStatus): [string, string][] {
+  if (consumers.length === 0) return [];
+  const lag = Math.max(...consumers.map(({ lag }) => lag));
+  const behind = lag === 0 ? "none is behind" : `at most ${formatCounted(lag, "event")} behind`;
+  const faulty = consumers.filter(({ failing, isStopped }) => isStopped || failing !== undefined);
+  const shown = faulty.slice(0, SHOWN_CONSUMERS).map(describeFault);
+  const omitted = faulty.length - shown.length;
+  if (omitted > 0) shown.push(`and ${formatCount(omitted)} more`);
+  const facts = [`${formatCount(consumers.length)}, ${behind}`, ...shown];
+  return facts.map((fact, index) => [index === 0 ? "Consumers" : "", fact]);
+}
+
+function describeFault({ name, failing, isStopped }: ConsumerReport): string {
+  if (isStopped) return `${name} is stopped`;
+  const { since, attempts, reason } = failing!;
+  return `${name} has failed ${formatCounted(attempts, "time")} since ${
+    shownTime(since)
+  }: ${reason}`;
 }
 
 function describeAudit({ audit }: ServiceStatus): string {

@@ -1,4 +1,4 @@
-import { shellWord } from "eventstore-less/tools";
+import { type ConsumerReport, shellWord } from "eventstore-less/tools";
 import { commandName } from "../../src/runtime/words.ts";
 import { formatMinute } from "../cli/format.ts";
 import { serviceTask } from "./ask_service.ts";
@@ -12,9 +12,13 @@ const AUDIT_AGE_LIMIT_MS = 26 * HOUR_MS;
 /** As in `deploy/alerts.yml`: how old an event may be that the backup lacks. */
 const BACKUP_LAG_LIMIT_MS = 2 * HOUR_MS;
 
+/** How long a consumer may fail at one event before it is a task. */
+const FAILING_LIMIT_MS = 24 * HOUR_MS;
+
 /** The first task of an operator, in one line; `undefined` if there is nothing to do. */
 export function firstTask(status: ServiceStatus, now: number): string | undefined {
-  const { audit, backup, liveKeys, position, servers, service, standbyNames } = status;
+  const { audit, backup, consumers = [], liveKeys, position, servers, service, standbyNames } =
+    status;
   const urgent = service === undefined ? undefined : serviceTask(service);
   if (urgent !== undefined) return urgent;
   const runAudit = commandName("audit");
@@ -41,12 +45,24 @@ export function firstTask(status: ServiceStatus, now: number): string | undefine
     const bringUpToDate = commandName(`backup ${shellWord(file)}`);
     return `The backup lacks events that are older than two hours: ${bringUpToDate}`;
   }
+  const stopped = consumers.find(({ isStopped }) => isStopped);
+  if (stopped !== undefined) {
+    return `Consumer ${stopped.name} is stopped, because it has no place in this log: name one`;
+  }
   if (audit === undefined) return `No audit of this store is known: ${runAudit}`;
   if (now - Date.parse(audit.endedAt) > AUDIT_AGE_LIMIT_MS) {
     return `The last audit is older than a day: ${runAudit}`;
+  }
+  const failing = consumers.find((it) => isFailingLong(it, now));
+  if (failing !== undefined) {
+    return `Consumer ${failing.name} has failed for a day: ${failing.failing!.reason}`;
   }
   const [key] = expiringKeys(liveKeys, now);
   if (key === undefined) return undefined;
   const end = formatMinute(key.expiresAt);
   return `Key ${key.id} expires at ${end}: ${commandName(`keys rotate ${key.id}`)}`;
+}
+
+function isFailingLong({ failing }: ConsumerReport, now: number): boolean {
+  return failing !== undefined && now - Date.parse(failing.since) > FAILING_LIMIT_MS;
 }

@@ -11,6 +11,7 @@ export type { Appended, Command, ReadNotes } from "./append/command.ts";
 export type { EventEntry, KindEntry } from "./application.ts";
 export type { CompleteCollection, CompleteEvent, CompleteKind } from "./complete_collection.ts";
 export type { DecidedEvent } from "./definitions.ts";
+export { readConsumersOf } from "./consumers/consumer_report.ts";
 export { assertNever } from "./encoding/assert_never.ts";
 export { joinLines } from "./encoding/pack_lines.ts";
 export { encodeUtf8Pooled } from "./encoding/pooled_bytes.ts";

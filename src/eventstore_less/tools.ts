@@ -23,7 +23,8 @@ export {
   type BackupReport,
   IncompleteBackupError,
 } from "./tools/backup.ts";
-export { type ConsumerReport, placeConsumer, readConsumers } from "./tools/consumers.ts";
+export type { ConsumerReport } from "./consumers/consumer_report.ts";
+export { placeConsumer, readConsumers } from "./tools/consumers.ts";
 export {
   exportLog,
   type ExportRange,

@@ -41,6 +41,11 @@ export const GAUGES = {
   "index.fill.seconds": "Time that the last fill of the index of categories took",
   "ready": "Whether /readyz gets 200",
   "key.expiry.time.seconds": "Unix time when the first live key without a successor expires",
+  "consumer.position": "Position of the last event that a consumer has handled or passed",
+  "consumer.lag": "Number of events that a consumer has still to handle or pass",
+  "consumer.failing.seconds":
+    "Time since a consumer first failed at its next event, 0 if it did not",
+  "consumer.stopped": "Whether a consumer waits for an operator to name its place",
   "storage.full": "Whether commits fail because the disk is full",
   "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
 };
@@ -54,7 +59,7 @@ export interface LabelledValue {
   value: number;
 }
 
-type GaugeValue = number | LabelledValue | undefined;
+export type GaugeValue = number | LabelledValue | LabelledValue[] | undefined;
 
 /** The functions that read the gauges. A value is left out while it is not known. */
 export type Gauges = Record<keyof typeof GAUGES, () => GaugeValue | Promise<GaugeValue>>;

@@ -25,8 +25,12 @@ function histogram(name: string, help: string, label = "instance"): Metric {
   return { type: "histogram", name: ownName(name), help, label };
 }
 
+function labelOf(gauge: string): string | undefined {
+  return gauge.startsWith("consumer.") ? "consumer" : undefined;
+}
+
 export const METRICS: readonly Metric[] = [
-  ...Object.entries(GAUGES).map(([name, help]) => gauge(ownName(name), help)),
+  ...Object.entries(GAUGES).map(([name, help]) => gauge(ownName(name), help, labelOf(name))),
   ...Object.entries(COUNTERS).map(([name, { help, label }]): Metric => (
     { type: "counter", name: `${ownName(name)}_total`, help, label: label ?? "instance" }
   )),

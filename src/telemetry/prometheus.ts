@@ -7,9 +7,9 @@ import type { RequestHandler } from "../runtime/service_request.ts";
 import {
   COUNTERS,
   DURATIONS,
+  type GaugeValue,
   type Instrumentation,
   kindOf,
-  type LabelledValue,
 } from "../runtime/instrumentation.ts";
 import { METRICS, ownName } from "./metrics.ts";
 
@@ -116,11 +116,13 @@ export function prometheus(options: PrometheusOptions) {
   return { instrumentation, handler };
 }
 
-function samplesOf(value: number | LabelledValue | undefined): Samples | undefined {
+function samplesOf(value: GaugeValue): Samples | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "number") return [["", value]];
-  const labels = Object.entries(value.labels).map(([name, text]) => `${name}="${text}"`);
-  return [[`{${labels.join(",")}}`, value.value]];
+  return [value].flat().map(({ labels, value }) => {
+    const texts = Object.entries(labels).map(([name, text]) => `${name}="${text}"`);
+    return [`{${texts.join(",")}}`, value];
+  });
 }
 
 function cpuSeconds(): number {

@@ -6,17 +6,16 @@ import {
   type ConsumerRecord,
   decodeConsumerRecord,
   encodeConsumerRecord,
-  type Failing,
   groupOf,
   placeIn,
   PLACES_LIMIT,
   stoppedWithout,
 } from "../consumers/consumer_record.ts";
-import { CONSUMERS_PREFIX, consumersKey, GROUPS_LIMIT } from "../keyspace.ts";
+import { type ConsumerReport, readConsumersOf } from "../consumers/consumer_report.ts";
+import { consumersKey } from "../keyspace.ts";
 import { readHead } from "../log/head.ts";
 import { acceptFilledLog } from "../log/accept_store.ts";
-import type { Head } from "../definitions.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { StoreEntry } from "../store/store.ts";
 import { commitGuarded } from "./guarded/commit_guarded.ts";
 import { openToRead, patientStore } from "./open_to_read.ts";
 import { ToolError } from "./tool_error.ts";
@@ -25,52 +24,10 @@ import type { StoreAt, ToolStore } from "./tool_store.ts";
 /** Maximum number of attempts to name a place. An attempt fails if the working instance writes the record meanwhile. */
 const ATTEMPTS = 20;
 
-/** A consumer that the store knows. */
-export interface ConsumerReport {
-  /** Its name. */
-  name: string;
-  /** The position of the last event that it has handled or passed, as it was stored last. One that is stopped may have none. */
-  position?: number;
-  /** Number of events after it; without a position, that of all events. */
-  lag: number;
-  /** The failures of its handler at the next event. */
-  failing?: Failing;
-  /** Whether an instance works for it, or did until it ended. */
-  hasHolder: boolean;
-  /** Whether it waits for an operator to name a place, as after a restore. */
-  isStopped: boolean;
-}
-
 /** The consumers that have a place in the store or were found to be stopped, by their names. */
 export async function readConsumers(log: ToolStore | StoreAt): Promise<ConsumerReport[]> {
   using reader = await openToRead(log);
-  const { application, store } = reader;
-  const records = await readGroups(store);
-  const { head } = await readHead(application, store);
-  return reportConsumers(records, head);
-}
-
-/** The records of all groups of consumers. */
-export async function readGroups(store: Store): Promise<ConsumerRecord[]> {
-  const entries = await store.list({ prefix: CONSUMERS_PREFIX }, { limit: GROUPS_LIMIT });
-  return entries.flatMap((entry) => decodeConsumerRecord(entry) ?? []);
-}
-
-/** The consumers of some groups, as of a head that was read later. */
-export function reportConsumers(
-  records: readonly ConsumerRecord[],
-  { position: end }: Head,
-): ConsumerReport[] {
-  return records.flatMap((record) => {
-    const names = new Set([...Object.keys(record.places), ...record.stopped ?? []]);
-    return [...names].sort().map((name) => {
-      const { position, failing } = placeIn(record, name) ?? {};
-      const lag = Math.max(0, end - (position ?? 0));
-      const hasHolder = record.holder !== undefined;
-      const isStopped = record.stopped?.includes(name) ?? false;
-      return { name, position, lag, failing, hasHolder, isStopped };
-    });
-  });
+  return await readConsumersOf(reader.application, reader.store);
 }
 
 /**

@@ -7,7 +7,7 @@ import { OpenStoreError } from "../store/open_store_error.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import { openToRead, storeLocationOf } from "./open_to_read.ts";
-import { type ConsumerReport, readGroups, reportConsumers } from "./consumers.ts";
+import { type ConsumerReport, readGroups, reportConsumers } from "../consumers/consumer_report.ts";
 import { type AuditRun, type BackupRun, readLastRuns } from "./last_runs.ts";
 import { type StoreFacts, storeFacts } from "./store_facts.ts";
 import { summaryOf } from "./summary_of.ts";

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { ConsumerReport } from "eventstore-less/tools";
 import type { ServiceStatus } from "../../../scripts/status/describe_status.ts";
 import { describeStatus } from "../../../scripts/status/describe_status.ts";
 import { firstTask } from "../../../scripts/status/first_task.ts";
@@ -41,6 +42,18 @@ function ago(ms: number): string {
   return new Date(NOW - ms).toISOString();
 }
 
+const CONSUMER: ConsumerReport = {
+  name: "webhooks/01KA",
+  position: 1_040,
+  lag: 0,
+  hasHolder: true,
+  isStopped: false,
+};
+
+function failingSince(ms: number) {
+  return { since: ago(ms), attempts: 7, reason: "It answered 500" };
+}
+
 /** Each case is more urgent than those before it. */
 const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
   [
@@ -49,11 +62,21 @@ const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
     "Key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B expires at 2026-12-20 12:00Z: pets keys rotate 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
   ],
   [
+    "a consumer that fails for a day",
+    { consumers: [{ ...CONSUMER, failing: failingSince(DAY_MS + 1) }] },
+    "Consumer webhooks/01KA has failed for a day: It answered 500",
+  ],
+  [
     "an audit that is older than a day",
     { audit: { endedAt: ago(26 * HOUR_MS + 1), position: 40, sound: true } },
     "The last audit is older than a day: pets audit",
   ],
   ["no audit", { audit: undefined }, "No audit of this store is known: pets audit"],
+  [
+    "a consumer that is stopped",
+    { consumers: [CONSUMER, { ...CONSUMER, isStopped: true }] },
+    "Consumer webhooks/01KA is stopped, because it has no place in this log: name one",
+  ],
   [
     "a backup that lacks events that are older than two hours",
     { backup: { ...WELL.backup!, lacksSince: ago(2 * HOUR_MS + 1) } },
@@ -129,6 +152,33 @@ Keys         2 valid; 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B (the shop's website) expires at
 Commits      on this disk alone
 Do first     Sleep`,
   );
+});
+
+Deno.test("firstTask() has nothing to do for a consumer that fails for a moment or is behind", () => {
+  const consumers = [{ ...CONSUMER, lag: 30, failing: failingSince(DAY_MS) }];
+  assertEquals(firstTask({ ...WELL, consumers }, NOW), undefined);
+});
+
+Deno.test("describeStatus() shows how many consumers there are, their largest lag, and those that fail or are stopped", () => {
+  const shownOf = (consumers: ConsumerReport[]) => {
+    const shown = describeStatus({ ...WELL, consumers }, undefined, NOW);
+    return /^Consumers([^]*)\nDo first/m.exec(shown)?.[1].replaceAll(/^ +/gm, "").split("\n");
+  };
+  assertEquals(shownOf([]), undefined);
+  assertEquals(shownOf([CONSUMER]), ["1, none is behind"]);
+  const failing = { ...CONSUMER, lag: 3, failing: failingSince(HOUR_MS) };
+  const stopped = { ...CONSUMER, name: "mailer", isStopped: true };
+  const fails = "webhooks/01KA has failed 7 times since 2026-11-20 11:00:00Z: It answered 500";
+  assertEquals(shownOf([CONSUMER, failing, stopped]), [
+    "3, at most 3 events behind",
+    fails,
+    "mailer is stopped",
+  ]);
+  assertEquals(shownOf(Array(7).fill(failing)), [
+    "7, at most 3 events behind",
+    ...Array(5).fill(fails),
+    "and 2 more",
+  ]);
 });
 
 Deno.test("describeStatus() says whether commits are replicated", () => {
