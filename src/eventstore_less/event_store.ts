@@ -308,9 +308,7 @@ export class EventStore<EventBody extends Body = Body> {
       throw new ServiceError("shutting_down", "The store is closed");
     }
     this.#expectChoice(options.after ?? 0, options.types);
-    if (!CONSUMER_NAME.test(name)) {
-      throw new RangeError(`A consumer cannot have the name ${JSON.stringify(name)}`);
-    }
+    expectConsumerName(name);
     return this.#group(groupOf(name)).add(new Consumer(name, handle, options, this.runtime));
   }
 
@@ -324,6 +322,30 @@ export class EventStore<EventBody extends Body = Body> {
       throw new RangeError(`A group of consumers cannot have the name ${JSON.stringify(group)}`);
     }
     await this.#group(group).register();
+  }
+
+  /**
+   * Lets a consumer continue after a position, on whatever instance it works, as `placeConsumer()` of the tools does for
+   * operators. Rejects with `RangeError` if the log has no such position or the group has no room, and otherwise as
+   * {@linkcode EventStore.registerConsumers} does.
+   */
+  async placeConsumer(name: string, position: number): Promise<void> {
+    expectConsumerName(name);
+    await this.#group(groupOf(name)).place(name, position);
+  }
+
+  /** Removes the place of a consumer that no instance has any more. Rejects as {@linkcode EventStore.registerConsumers} does. */
+  async forgetConsumer(name: string): Promise<void> {
+    expectConsumerName(name);
+    await this.#group(groupOf(name)).forget(name);
+  }
+
+  /**
+   * Ends all consumers of this instance, so that another one can work. Handlers have two seconds to end their calls.
+   * Resolves when the places are stored.
+   */
+  async stopConsumers(): Promise<void> {
+    await Promise.all(this.#groups.values().map((group) => group.close()));
   }
 
   #group(name: string): ConsumerGroup<EventBody> {
@@ -375,7 +397,7 @@ export class EventStore<EventBody extends Body = Body> {
   }
 
   async #close(drained: Promise<void>): Promise<void> {
-    await Promise.all(this.#groups.values().map((group) => group.close()));
+    await this.stopConsumers();
     await drained;
     await this.#sweep?.stop();
     this.#stopWatch();
@@ -386,6 +408,11 @@ export class EventStore<EventBody extends Body = Body> {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function expectConsumerName(name: string): void {
+  if (CONSUMER_NAME.test(name)) return;
+  throw new RangeError(`A consumer cannot have the name ${JSON.stringify(name)}`);
 }
 
 function feedResetError(after: number, { position }: Head): ServiceError {

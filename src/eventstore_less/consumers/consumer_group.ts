@@ -17,9 +17,11 @@ import {
   decodeConsumerRecord,
   encodeConsumerRecord,
   type Failing,
+  newRecord,
   placeIn,
   PLACES_LIMIT,
   withoutConsumer,
+  withPlace,
 } from "./consumer_record.ts";
 import { LogTail } from "./log_tail.ts";
 
@@ -184,6 +186,29 @@ export class ConsumerGroup<EventBody extends Body> {
     await this.#removePlace(name);
   }
 
+  /** Removes the place of a consumer that no instance has. Rejects as {@linkcode ConsumerHandle.forget} does. */
+  async forget(name: string): Promise<void> {
+    await this.#removePlace(name);
+  }
+
+  /**
+   * Lets a consumer continue after a position, on whatever instance it works. Rejects with `RangeError` if the log has no
+   * such position, or if the group has no room for the place; with `store_unavailable` or an error of the store.
+   */
+  async place(name: string, position: number): Promise<void> {
+    const { heads, runtime } = this.#deps;
+    const { head } = await heads.fresh();
+    const found = await this.#placeAt(position, head);
+    if (found === undefined) throw new RangeError(`The log has no position ${position}`);
+    const place = { ...found, named: runtime.newId() };
+    const change = (record = newRecord(head)) => {
+      const placed = withPlace(record, name, place);
+      if (placed === undefined) throw new RangeError(fullGroupReason(this.#name));
+      return placed;
+    };
+    await this.#change(change, `The place of ${name} could not be changed`);
+  }
+
   /** Makes the record unless the store has it. Rejects with `store_unavailable` or an error of the store if it could not. */
   async register(): Promise<void> {
     const make = (found: ConsumerRecord | undefined) =>
@@ -267,7 +292,7 @@ export class ConsumerGroup<EventBody extends Body> {
 
   async #newRecord(): Promise<ConsumerRecord> {
     const { head } = await this.#deps.heads.fresh();
-    return { write: 0, since: head.position, places: {} };
+    return newRecord(head);
   }
 
   /** Stores the places until another instance may work, or nothing is left to do. */

@@ -81,6 +81,23 @@ export function placeIn({ places }: ConsumerRecord, name: string): ConsumerPlace
   return Object.hasOwn(places, name) ? places[name] : undefined;
 }
 
+/** The record of a group that has none. `end` is the end of the log. */
+export function newRecord(end: { position: number }): ConsumerRecord {
+  return { write: 0, since: end.position, places: {} };
+}
+
+/** A record with the place of a consumer, which is not stopped then; `undefined` if it has no room for a further place. */
+export function withPlace(
+  record: ConsumerRecord,
+  name: string,
+  place: ConsumerPlace,
+): ConsumerRecord | undefined {
+  const isFull = Object.keys(record.places).length >= PLACES_LIMIT;
+  if (isFull && placeIn(record, name) === undefined) return undefined;
+  const places = { ...record.places, [name]: place };
+  return { ...record, places, stopped: stoppedWithout(record, name) };
+}
+
 /** A record without the place of a consumer; the same record if it does not have the consumer. */
 export function withoutConsumer(record: ConsumerRecord, name: string): ConsumerRecord {
   const isStopped = record.stopped?.includes(name) ?? false;
@@ -89,8 +106,7 @@ export function withoutConsumer(record: ConsumerRecord, name: string): ConsumerR
   return { ...record, places, stopped: stoppedWithout(record, name) };
 }
 
-/** The consumers of a record that are stopped, without one of them. */
-export function stoppedWithout({ stopped }: ConsumerRecord, name: string): string[] | undefined {
+function stoppedWithout({ stopped }: ConsumerRecord, name: string): string[] | undefined {
   return stopped?.filter((it) => it !== name);
 }
 

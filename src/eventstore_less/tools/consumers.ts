@@ -3,13 +3,12 @@
 import { fullGroupReason, placeAt } from "../consumers/consumer_group.ts";
 import {
   CONSUMER_NAME,
-  type ConsumerRecord,
   decodeConsumerRecord,
   encodeConsumerRecord,
   groupOf,
+  newRecord,
   placeIn,
-  PLACES_LIMIT,
-  stoppedWithout,
+  withPlace,
 } from "../consumers/consumer_record.ts";
 import { type ConsumerReport, readConsumersOf } from "../consumers/consumer_report.ts";
 import { consumersKey } from "../keyspace.ts";
@@ -56,18 +55,10 @@ export async function placeConsumer(
   const named = runtime.newId();
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const entry = await store.get(key);
-    const found = decodeConsumerRecord(entry) ?? { write: 0, since: head.position, places: {} };
-    const isNew = placeIn(found, name) === undefined;
-    if (isNew && Object.keys(found.places).length >= PLACES_LIMIT) {
-      throw new ToolError("group_full", fullGroupReason(group));
-    }
-    const next: ConsumerRecord = {
-      ...found,
-      write: found.write + 1,
-      places: { ...found.places, [name]: { ...place, named } },
-      stopped: stoppedWithout(found, name),
-    };
-    const value = encodeConsumerRecord(group, next).slice();
+    const found = decodeConsumerRecord(entry) ?? newRecord(head);
+    const next = withPlace(found, name, { ...place, named });
+    if (next === undefined) throw new ToolError("group_full", fullGroupReason(group));
+    const value = encodeConsumerRecord(group, { ...next, write: found.write + 1 }).slice();
     const guard = { key, versionstamp: entry?.versionstamp ?? null };
     const isOurs = (stored: StoreEntry | null) => {
       const record = decodeConsumerRecord(stored);

@@ -371,6 +371,43 @@ Deno.test("a consumer that begins after registerConsumers() needs no place, and 
   await assertRejects(() => refused, RangeError, "group");
 });
 
+Deno.test("placeConsumer() of a store moves a consumer of another instance, and ends its failures", async () => {
+  await using world = await World.open();
+  const first = world.start({ pauseMs: () => Infinity });
+  const second = world.start();
+  first.refused.add(4);
+  await world.advance(1_000);
+  await world.add(4);
+  await world.advance(3_000);
+  assertEquals(first.consumer.state.failing?.attempts, 1);
+  first.refused.clear();
+  await world.runtime.settle(second.store.placeConsumer("mailer", 2));
+  await world.advance(4_000);
+  assertEquals([first.got, second.got], [[1, 2, 3, 3, 4], []]);
+  assertEquals(first.consumer.state.failing, undefined);
+  await assertRejects(
+    () => world.runtime.settle(second.store.placeConsumer("mailer", 9)),
+    RangeError,
+  );
+});
+
+Deno.test("forgetConsumer() removes a place that no instance has, and stopConsumers() stores the places first", async () => {
+  await using world = await World.open();
+  const instance = world.start();
+  const other = instance.store.consume("mailer/other", () => {});
+  await world.advance(1_000);
+  await world.add(2);
+  await world.advance(2_000);
+  await world.runtime.settle(other.stop());
+  await world.advance(2_000);
+  await world.runtime.settle(instance.store.forgetConsumer("mailer/other"));
+  await world.add(1);
+  await world.advance(300);
+  await world.runtime.settle(instance.store.stopConsumers());
+  assertEquals(await placesIn(world), [["mailer", 3]]);
+  assertEquals((await readConsumers(tool(world)))[0].hasHolder, false);
+});
+
 Deno.test("a replay sends nothing again, and an audit finds the record of consumers sound", async () => {
   await using world = await World.open();
   const instance = world.start();
