@@ -159,11 +159,6 @@ export const batchPets: WriteOperation<BatchPetsDeps> = {
 /** Carries out a part of a batch. Resolves to a response also if it fails. */
 type CarryOut = () => Promise<HttpResponse>;
 
-interface Part {
-  petId: bigint | undefined;
-  carryOut: CarryOut;
-}
-
 async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string) {
   const { request } = exchange;
   if (request.search !== "") parseQuery(request.search, {});
@@ -172,14 +167,21 @@ async function prepare(deps: BatchPetsDeps, exchange: ApiRequest, token: string)
   exchange.requests = operations.length;
   const names = partNames(operations);
   await expectUnusedBeside(deps, { token, idempotencyKey }, names);
-  const parts = await Promise.all(operations.map(async (operation, index) => {
+  const inOrder = inSequence(deps);
+  const parts = await Promise.all(operations.map((operation, index) => {
     const depsOfPart = idempotencyKey === undefined || operation.idempotencyKey !== undefined
-      ? deps
-      : withPart(deps, { token, idempotencyKey }, names[index]);
-    const carryOut = await preparePart(depsOfPart, exchange, operation, token);
-    return { petId: operation.petId, carryOut };
+      ? inOrder
+      : withPart(inOrder, { token, idempotencyKey }, names[index]);
+    return preparePart(depsOfPart, exchange, operation, token);
   }));
-  return async () => resultsResponse(await carryOutInOrder(parts));
+  // All begin in the same turn and in their order, so that they can share a commit.
+  return async () => resultsResponse(await Promise.all(parts.map((carryOut) => carryOut())));
+}
+
+/** The surroundings in which writes have their effects in the order in which they begin. */
+function inSequence(deps: BatchPetsDeps): BatchPetsDeps {
+  const sequence = Symbol("batch");
+  return { ...deps, append: (command) => deps.append({ ...command, sequence }) };
 }
 
 function operationError(field: string, fault: string): HttpError {
@@ -243,20 +245,6 @@ async function preparePart(
   } catch (error) {
     return () => Promise.resolve(failed(error));
   }
-}
-
-/**
- * Begins all parts in the same turn and in their order, so that they can share a commit. Those of one animal follow each
- * other, because each is decided on what the one before has left, also if that was refused.
- */
-function carryOutInOrder(parts: readonly Part[]): Promise<HttpResponse[]> {
-  const lastOfPet = new Map<bigint, Promise<HttpResponse>>();
-  return Promise.all(parts.map(({ petId, carryOut }) => {
-    if (petId === undefined) return carryOut();
-    const response = lastOfPet.get(petId)?.then(carryOut) ?? carryOut();
-    lastOfPet.set(petId, response);
-    return response;
-  }));
 }
 
 function resultsResponse(responses: readonly HttpResponse[]): HttpResponse {

@@ -48,6 +48,11 @@ export interface EventCommand<Prepared, EventBody extends Body> {
    * that read what others of the same commit write are prepared again, which is as safe.
    */
   group?: string;
+  /**
+   * Commands of an owner that have the same sequence are decided and stored in the order in which they were given, in one
+   * commit if they fit. Otherwise, one whose reads take long is stored after those that came later.
+   */
+  sequence?: symbol;
   /** Set if the events change what every command reads, also past its snapshot, such as rights. The next commit follows. */
   endsCommit?: true;
   /**
@@ -125,7 +130,7 @@ export function commandOf<Prepared, EventBody extends Body>(
   command: EventCommand<Prepared, EventBody>,
 ): Command<PreparedCommand<Prepared, EventBody>, EventBody> {
   const { application, runtime } = deps;
-  const { owner, subject, group, endsCommit } = command;
+  const { owner, subject, group, sequence, endsCommit } = command;
   const timeMs = runtime.now();
   const time = new Date(timeMs).toISOString();
   // Drawn once, because decide() may run again: a commit that is sent again has the same bytes.
@@ -141,6 +146,7 @@ export function commandOf<Prepared, EventBody extends Body>(
     owner,
     subject,
     group,
+    sequence,
     endsCommit,
     idempotencyKey,
     prepare: (base, notes) => prepareCommand(deps, command, inputs, base, notes),

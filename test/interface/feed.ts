@@ -16,21 +16,22 @@ const MAX = adds("max", '{"name":"Max","categoryId":{category}}');
 /** Four animals, which change in all ways. Then the second one is removed. */
 const FOUR = `
   ${FROM_NOW}
-  ${adds("a", '{"name":"Rex","categoryId":{category},"status":"available"}')}
-  ${adds("b", '{"name":"Rex","categoryId":{category},"status":"sold"}')}
-  ${adds("c", '{"name":"Rex","categoryId":{category},"status":"pending"}')}
-  ${adds("d", '{"name":"Rex","categoryId":{category}}')}
-  > PATCH /pets/{a}
-  > {"status":"pending"}
+  > POST /pets/batch
+  > {"operations":[
+  > {"action":"add","body":{"name":"Rex","categoryId":{category},"status":"available"}},
+  > {"action":"add","body":{"name":"Rex","categoryId":{category},"status":"sold"}},
+  > {"action":"add","body":{"name":"Rex","categoryId":{category},"status":"pending"}},
+  > {"action":"add","body":{"name":"Rex","categoryId":{category}}}
+  > ]}
   < 200
-  > PATCH /pets/{b}
-  > {"name":"Max"}
-  < 200
-  > PATCH /pets/{c}
-  > {"status":null}
-  < 200
-  > PATCH /pets/{d}
-  > {"status":"sold","categoryId":{otherCategory}}
+  < {"results":[{"body":{"id":{a},…},…},{"body":{"id":{b},…},…},{"body":{"id":{c},…},…},{"body":{"id":{d},…},…}]}
+  > POST /pets/batch
+  > {"operations":[
+  > {"action":"change","petId":{a},"body":{"status":"pending"}},
+  > {"action":"change","petId":{b},"body":{"name":"Max"}},
+  > {"action":"change","petId":{c},"body":{"status":null}},
+  > {"action":"change","petId":{d},"body":{"status":"sold","categoryId":{otherCategory}}}
+  > ]}
   < 200
   > DELETE /pets/{b}
   < 204

@@ -49,10 +49,16 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
+    "a write of a batch passes one that is decided again": {
+      decideAll: ['if (fate.kind === "waits") sequences.add(sequence);', ""],
+    },
   },
   "src/eventstore_less/append/command_queue.ts": {
     "two names are decided on the same names in one commit": {
-      canBePlanned: ["!groups.has(group)", "true"],
+      Obstacles: ["this.#groups.has(group)", "false"],
+    },
+    "a write of a batch passes one that is still being prepared": {
+      Obstacles: ["!this.#sequences.has(sequence)", "true"],
     },
   },
   "src/eventstore_less/append/preparation.ts": {
@@ -130,8 +136,8 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
   },
   "src/animals/batch_pets.ts": {
-    "the writes of a batch to one pet are carried out side by side": {
-      carryOutInOrder: ["lastOfPet.get(petId)?.then(carryOut) ?? carryOut()", "carryOut()"],
+    "the writes of a batch are no sequence": {
+      inSequence: ["{ ...command, sequence }", "command"],
     },
     "the parts of a batch share one Idempotency-Key": {
       partNames: ["`${batch}/${index}`", "`${batch}/0`"],

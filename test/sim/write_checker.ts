@@ -79,25 +79,19 @@ function* checkEachRemoval(writes: WriteExchange[], oracle: Oracle): Iterable<st
   }
 }
 
-/**
- * The changes of one pet by a batch are in the log in their order. Its addition is not one of them: a client cannot know the
- * id before. If a batch is sent again, what had changed nothing is carried out after the others.
- */
+/** The writes of a batch are in the log in their order. If it is sent again, what had changed nothing may be stored last. */
 export function* checkOrder(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const sent = Map.groupBy(writes, ({ operation, key }) => loggedKey(operation, key));
-  const partOf = ({ event }: State): Part | undefined => {
-    const [first, again] = sent.get(event.idempotencykey ?? "") ?? [];
-    return again === undefined ? first?.operation.part : undefined;
-  };
-  const pets = oracle.states.filter(({ subject }) => subject === "pet");
-  for (const [id, [, ...changes]] of Map.groupBy(pets, (pet) => pet.id)) {
-    const parts = changes.map(partOf).filter((part) => part !== undefined);
-    for (const ofBatch of Map.groupBy(parts, ({ batch }) => batch).values()) {
-      const indexes = ofBatch.map(({ index }) => index);
-      const sorted = indexes.toSorted((one, other) => one - other);
-      if (indexes.join() === sorted.join()) continue;
-      yield `The writes of a batch to pet ${id} have the order ${indexes}`;
-    }
+  const logged = oracle.states.flatMap(({ event: { idempotencykey } }) => {
+    const [first, again] = sent.get(idempotencykey) ?? [];
+    const part = again === undefined ? first?.operation.part : undefined;
+    if (idempotencykey === undefined || part === undefined) return [];
+    return [{ sender: idempotencykey.slice(0, SHARED_DIGITS), index: part.index }];
+  });
+  for (const ofBatch of Map.groupBy(logged, ({ sender }) => sender).values()) {
+    const indexes = ofBatch.map(({ index }) => index);
+    const sorted = indexes.toSorted((one, other) => one - other);
+    if (indexes.join() !== sorted.join()) yield `The writes of a batch have the order ${indexes}`;
   }
 }
 

@@ -132,14 +132,20 @@ function decideAll(
   const idempotencyKeys = new Set<string>();
   const records: ProjectionRecord[] = [];
   const written = new WrittenKeys(records);
+  /** The sequences that have a command which waits. */
+  const sequences = new Set<symbol | undefined>();
   let bytes = 0;
   let isClosed = false;
   for (const queued of candidates) {
     const { preparation } = queued;
-    if (preparation?.result === undefined) continue;
-    const { subject, idempotencyKey, endsCommit = false } = queued.command;
+    const { subject, idempotencyKey, sequence, endsCommit = false } = queued.command;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
-    if (isClosed || isKeyUsed || preparation.hasReadAnyOf(written)) continue;
+    const isBehind = sequence !== undefined && sequences.has(sequence);
+    const mustWait = isClosed || isKeyUsed || isBehind;
+    if (mustWait || preparation?.result === undefined || preparation.hasReadAnyOf(written)) {
+      sequences.add(sequence);
+      continue;
+    }
     const reason = refusals.get(queued);
     if (reason !== undefined) {
       planned.push({ queued, fate: { kind: "refused", reason } });
@@ -150,6 +156,7 @@ function decideAll(
     const before = { head, lastEvents };
     const fate = decide(application, before, queued.command, preparation.result, lastOfSubject);
     planned.push({ queued, fate });
+    if (fate.kind === "waits") sequences.add(sequence);
     if (fate.kind !== "adds") continue;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
     for (const { event, line, hash, subject: changed, records: ofLine } of fate.lines) {

@@ -14,6 +14,8 @@ export interface Command<Prepared = unknown, EventBody extends Body = Body> {
    * example the names of all users, so it waits for the next commit.
    */
   readonly group?: string;
+  /** Commands of a sequence have one owner, and are decided and stored in the order in which they were given. */
+  readonly sequence?: symbol;
   /** Nothing follows its events in the same commit, because they change what every command reads. */
   readonly endsCommit?: true;
   /**

@@ -28,9 +28,12 @@ export class CommandQueue {
   /** Whether take() would take any command. */
   get canTake(): boolean {
     if (this.#length === 0) return false;
-    const groups = this.#groupsInPreparation();
+    const obstacles = this.#obstacles();
     for (const commands of this.#byOwner.values()) {
-      if (commands.some((queued) => canBePlanned(queued, groups))) return true;
+      for (const queued of commands) {
+        if (obstacles.letPass(queued)) return true;
+        obstacles.noteWaiting(queued);
+      }
     }
     return false;
   }
@@ -63,17 +66,18 @@ export class CommandQueue {
   }
 
   /**
-   * Takes at most `count` commands, of each owner in turn, but of each group only the first. Those of an owner follow each
-   * other, so that nothing comes between commands that arrive together and share a commit.
+   * Takes at most `count` commands, of each owner in turn, but of each group only the first, and none before an earlier one
+   * of its sequence. Those of an owner follow each other, so that nothing comes between commands that arrive together and
+   * share a commit.
    */
   take(count: number): QueuedCommand[] {
-    const groups = this.#groupsInPreparation();
+    const obstacles = this.#obstacles();
     let taken = 0;
     const lines = Array.from(this.#byOwner, ([owner, commands]) => new Line(owner, commands));
     let waiting = lines;
     while (waiting.length > 0 && taken < count) {
       for (const line of waiting.slice(0, count - taken)) {
-        if (!line.take(groups)) continue;
+        if (!line.take(obstacles)) continue;
         taken++;
         line.servedLast = taken;
       }
@@ -116,24 +120,38 @@ export class CommandQueue {
     }
   }
 
-  /** The groups that have a command that is still being prepared. */
-  #groupsInPreparation(): Set<string> {
-    const groups = new Set<string>();
+  #obstacles(): Obstacles {
+    const obstacles = new Obstacles();
     for (const commands of this.#byOwner.values()) {
-      for (const { isPreparing, command: { group } } of commands) {
-        if (isPreparing && group !== undefined) groups.add(group);
+      for (const queued of commands) {
+        if (queued.isPreparing) obstacles.noteInWork(queued);
       }
     }
-    return groups;
+    return obstacles;
   }
 }
 
-/** Whether a command is not being prepared, and does not wait for one of its group. */
-function canBePlanned(
-  { isPreparing, command: { group } }: QueuedCommand,
-  groups: ReadonlySet<string>,
-): boolean {
-  return !isPreparing && (group === undefined || !groups.has(group));
+/** What keeps commands from being planned now. */
+class Obstacles {
+  /** The groups that have a command which is planned, or is still being prepared. */
+  readonly #groups = new Set<string>();
+  /** The sequences that have a command which waits. */
+  readonly #sequences = new Set<symbol>();
+
+  /** Whether a command is not being prepared, and waits neither for one of its group nor for one of its sequence. */
+  letPass({ isPreparing, command: { group, sequence } }: QueuedCommand): boolean {
+    if (isPreparing) return false;
+    if (group !== undefined && this.#groups.has(group)) return false;
+    return sequence === undefined || !this.#sequences.has(sequence);
+  }
+
+  noteInWork({ command: { group } }: QueuedCommand): void {
+    if (group !== undefined) this.#groups.add(group);
+  }
+
+  noteWaiting({ command: { sequence } }: QueuedCommand): void {
+    if (sequence !== undefined) this.#sequences.add(sequence);
+  }
 }
 
 /** The commands of an owner, while some of them are taken in their order. */
@@ -151,16 +169,17 @@ class Line {
     this.#commands = commands;
   }
 
-  /** Takes the next command that can be planned, if there is one. Adds its group to those that have one. */
-  take(groups: Set<string>): boolean {
+  /** Takes the next command that can be planned, if there is one. */
+  take(obstacles: Obstacles): boolean {
     while (!this.hasEnded) {
       const queued = this.#commands[this.#next];
       this.#next++;
-      if (canBePlanned(queued, groups)) {
-        if (queued.command.group !== undefined) groups.add(queued.command.group);
+      if (obstacles.letPass(queued)) {
+        obstacles.noteInWork(queued);
         this.taken.push(queued);
         return true;
       }
+      obstacles.noteWaiting(queued);
       this.#left.push(queued);
     }
     return false;

@@ -51,6 +51,30 @@ Deno.test("take() leaves a command that is being prepared, and those of its grou
   assertEquals([queue.take(9), queue.take(9)], [[slow], [next]]);
 });
 
+Deno.test("take() passes no command of a sequence that is being prepared, or that its group keeps", async () => {
+  const queue = new CommandQueue();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const sequence = Symbol();
+  const [first, slow, second, other, third] = [
+    { group: "names" },
+    { sequence, group: "names", prepare: () => promise },
+    { sequence },
+    {},
+    { sequence },
+  ].map((command) => queuedOf(command));
+  for (const queued of [first, slow, second, other]) queue.add(queued);
+  assertEquals(queue.take(9), [first, other]);
+  queue.add(third);
+  slow.prepareOn({ head: EMPTY_HEAD, versionstamp: null });
+  assertEquals([queue.take(9), queue.canTake], [[], false]);
+  resolve();
+  await slow.preparation!.ended;
+  assertEquals(queue.canTake, true);
+  assertEquals(queue.take(2), [slow, second]);
+  queue.putBack([second]);
+  assertEquals(queue.take(9), [second, third]);
+});
+
 Deno.test("putBack() puts commands in front of those that came after them", () => {
   const { queue } = queueOf("a b a");
   const [first, second] = queue.take(2);
