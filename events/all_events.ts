@@ -5,8 +5,9 @@ import type { DecidedEvent as DecidedEventOf } from "eventstore-less/parts";
 import type { ApiKeyEventBody } from "./api_key.ts";
 import type { CategoryEventBody } from "./category.ts";
 import type { PetEventBody } from "./pet_event.ts";
+import type { WebhookEventBody } from "./webhook.ts";
 
-export type EventBody = PetEventBody | ApiKeyEventBody | CategoryEventBody;
+export type EventBody = PetEventBody | ApiKeyEventBody | CategoryEventBody | WebhookEventBody;
 export type EventType = EventBody["type"];
 export type RecordedEvent = Recorded<EventBody>;
 export type RecordedLine = RecordedLineOf<EventBody>;

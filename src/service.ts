@@ -20,7 +20,9 @@ import type { RequestHandler } from "./runtime/service_request.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { categoryPositionOf } from "./categories/category_counts.ts";
-import { CategoryReader } from "./categories/category_reader.ts";
+import { READ_CATEGORIES } from "./categories/category_reader.ts";
+import { CollectionReader } from "./api/collection_reader.ts";
+import { READ_WEBHOOKS, type WebhookReader } from "./webhooks/webhook_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
@@ -49,6 +51,7 @@ export interface Service {
   store: Store;
   /** Removes expired Idempotency-Keys once it is started. Commands do not start it. */
   sweep: IdempotencyKeySweep;
+  webhooks: WebhookReader;
 }
 
 /** By default, no scripts may read responses, the store ends with the process, and nothing is reported or logged. */
@@ -93,7 +96,9 @@ export function createService(options: ServiceOptions): Service {
   const background = new BackgroundWork(runtime);
   const turn = () => background.turn("pages");
   const index = new PetIndexReader({ heads, store, runtime, report, turn });
-  const categories = new CategoryReader({ heads, runtime, store, storeDamage });
+  const readerDeps = { heads, runtime, store, storeDamage };
+  const categories = new CollectionReader(READ_CATEGORIES, readerDeps);
+  const webhooks = new CollectionReader(READ_WEBHOOKS, readerDeps);
   const pets = new PetReader({
     categoryNames: {
       asOf: async (head) => (await categories.asOf(head)).byId,
@@ -200,5 +205,6 @@ export function createService(options: ServiceOptions): Service {
     report,
     store,
     sweep,
+    webhooks,
   };
 }

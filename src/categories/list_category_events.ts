@@ -20,7 +20,7 @@ import {
   type SubjectEventsDeps,
 } from "../api/subject_events.ts";
 import type { CategoryEvent } from "./category_event.ts";
-import { type CategoryReader, damagedCategoryError } from "./category_reader.ts";
+import type { CategoryReader } from "./category_reader.ts";
 import { categorySubject } from "./category_records.ts";
 import {
   CATEGORY_EVENT,
@@ -87,7 +87,7 @@ async function respond(
     position: category.position,
     stateAfter,
     stateBefore,
-    damagedError: () => damagedCategoryError(category, entry.head),
+    damagedError: () => deps.categories.damagedError(category, entry.head),
   });
 }
 

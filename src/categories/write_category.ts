@@ -1,6 +1,7 @@
 /** The commands of clients that name a category, or remove it. */
 
 import { ServiceError } from "eventstore-less";
+import type { Store } from "eventstore-less/store";
 import type { RecordedEvent } from "../../events/all_events.ts";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldName } from "../encoding/fold_name.ts";
@@ -13,13 +14,19 @@ import {
   type Written,
 } from "../keys/write_with_key.ts";
 import { CATEGORIES_COLLECTION } from "./category_counts.ts";
-import type { Categories, CategoryReader, CategoryRecord } from "./category_reader.ts";
+import {
+  type Categories,
+  type CategoryReader,
+  type CategoryRecord,
+  readRemoval,
+} from "./category_reader.ts";
 
 /** Maximum number of categories with names. */
 export const CATEGORIES_LIMIT = 1_000;
 
 export interface WriteCategoryDeps extends WriteDeps {
   categories: CategoryReader;
+  store: Store;
 }
 
 export interface RemoveCategoryRequest extends WriteRequest, Expectations {
@@ -56,7 +63,7 @@ export interface NamedCategory {
 }
 
 /**
- * Appends nothing if the category has this name. Rejects as {@linkcode writeWithKey} and {@linkcode CategoryReader.proven},
+ * Appends nothing if the category has this name. Rejects as {@linkcode writeWithKey} and {@linkcode CollectionReader.proven},
  * or with `precondition_failed`, `category_name_taken` or `too_many_categories`.
  */
 export async function nameCategory(
@@ -121,13 +128,13 @@ async function writeCategory(
   request: WriteRequest,
   { id, decide, isOutcome }: CategoryRule,
 ): Promise<Written<CategoriesBefore>> {
-  const { categories } = deps;
+  const { categories, store } = deps;
   return await writeWithKey(deps, request, {
     // Each command of a category is decided on all names, and on how many there are.
     group: CATEGORIES_COLLECTION,
     async read({ head }): Promise<CategoriesBefore> {
       const { byId } = await categories.proven(head);
-      return byId.has(id) ? { byId } : { byId, removedAt: await categories.removedAt(id, head) };
+      return byId.has(id) ? { byId } : { byId, removedAt: await readRemoval(store, id, head) };
     },
     decide: (_head, before) => decide(before),
     isOutcome,

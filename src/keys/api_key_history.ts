@@ -6,8 +6,8 @@ import { type ApiKey, issuedApiKey, revocationOf, revoke, stateOf } from "./api_
 type EventOf<Type extends ApiKeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;
 
 /**
- * The rules of the history of API keys: only the operator issues and revokes them, and a key that was issued before, and
- * was valid at the time, causes each other event.
+ * The rules of the history of API keys: only the operator issues and revokes them, and only the service, which is the
+ * operator in the log, disables a webhook. A key that was issued before, and was valid at the time, causes each other event.
  */
 export class ApiKeyHistory implements History {
   #apiKeys = new Map<string, ApiKey>();
@@ -18,9 +18,11 @@ export class ApiKeyHistory implements History {
   check({ event }: RecordedLine): string[] {
     switch (event.type) {
       case "ApiKeyIssued":
-        return [...faultsOfOperator(event), ...this.#checkIssue(event)];
+        return [...faultsOfOperator(event, "issues keys"), ...this.#checkIssue(event)];
       case "ApiKeyRevoked":
-        return [...faultsOfOperator(event), ...this.#checkRevocation(event)];
+        return [...faultsOfOperator(event, "revokes keys"), ...this.#checkRevocation(event)];
+      case "WebhookDisabled":
+        return faultsOfOperator(event, "disables webhooks");
       default:
         return this.#checkActor(event);
     }
@@ -107,7 +109,6 @@ export class ApiKeyHistory implements History {
   }
 }
 
-function faultsOfOperator({ actor }: RecordedEvent): string[] {
-  if (actor === OPERATOR) return [];
-  return [`its actor is key ${actor}, but only the operator issues and revokes keys`];
+function faultsOfOperator({ actor }: RecordedEvent, does: string): string[] {
+  return actor === OPERATOR ? [] : [`its actor is key ${actor}, but only the operator ${does}`];
 }

@@ -9,7 +9,7 @@ import { expectReadable } from "../support/expect_readable.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { utf8 } from "../support/utf8.ts";
 
-const SAMPLES: RecordedLine[] = sampleLog(100).map((text) => {
+const SAMPLES: RecordedLine[] = sampleLog(110).map((text) => {
   const line = utf8(text);
   return { event: eventOf(APPLICATION, line)!, line };
 });

@@ -15,7 +15,7 @@ const SMALL_DISK = await install("a disk of its own, which root can mount", asyn
 
 /** Less than the export takes. It fits into a pipe, so the command reads it as one chunk. */
 const ROOM_BYTES = 16 * 1024;
-const EXPORT = linesToBytes(sampleLog(100));
+const EXPORT = linesToBytes(sampleLog(110));
 
 testNeeding(BUILT_PROGRAM, SMALL_DISK)(
   "On Node, a restore fails if the disk has room only for the beginning of the copy of its input",

@@ -164,12 +164,12 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       readCategory: ["idsOf(query, Infinity)", "idsOf(query, head.types.PetCreated?.count ?? 0)"],
     },
   },
-  "src/categories/category_reader.ts": {
+  "src/api/collection_reader.ts": {
     "an instance does not follow the names that another one gives": {
-      CategoryReader: ["!isBefore(this.#cached.head, head)", "true"],
+      CollectionReader: ["!this.#isBefore(this.#cached.head, head)", "true"],
     },
     "categories that changed during a read are not read again": {
-      "#read": ["!isBefore(asOf, now)", "true"],
+      "#read": ["!this.#isBefore(asOf, now)", "true"],
     },
   },
   "src/categories/write_category.ts": {

@@ -12,6 +12,7 @@ import {
   PET_STATUSES,
   type PetPatch,
 } from "../../events/pet.ts";
+import type { Webhook, WebhookEventBody } from "../../events/webhook.ts";
 import { utf8 } from "./utf8.ts";
 
 const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
@@ -25,6 +26,9 @@ const CHANGE_EVERY = 5;
 /** The position of the restore of the pet that was removed last. */
 const RESTORE_AT = 93;
 
+/** The positions of the events of a webhook. */
+const OF_WEBHOOK = [94, 96, 98, 103, 104, 106];
+
 /** Each of these places in ten events has one of a category. */
 const OF_CATEGORY = [7, 9];
 
@@ -37,6 +41,7 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
   const ofCategories = categoryEvents();
+  const ofWebhooks = webhookEvents(since);
   for (let position = 1; position <= length; position++) {
     const id = sampleId(position);
     const time = new Date(since + position * 1_000).toISOString();
@@ -51,6 +56,8 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       const data = events.findLast(({ type }) => type === "PetRemoved")!.data as Pet;
       pets[data.id - 1] = data;
       body = { type: "PetRestored", data };
+    } else if (OF_WEBHOOK.includes(position)) {
+      body = ofWebhooks.next().value!;
     } else if (position % CHANGE_EVERY === 0) {
       const isRemoval = position / CHANGE_EVERY % 4 === 3;
       if (!isRemoval) index = position * 7 % pets.length;
@@ -72,7 +79,7 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       pets.push(pet);
       body = { type: "PetCreated", data: pet };
     }
-    const isOfClient = !body.type.startsWith("ApiKey");
+    const isOfClient = !body.type.startsWith("ApiKey") && body.type !== "WebhookDisabled";
     const once = isOfClient && position % 3 === 0 &&
       { idempotencyKey: sha256Hex(`once ${position}`) };
     events.push({ ...body, id, time, actor: isOfClient ? key.keyId : OPERATOR, ...once });
@@ -92,6 +99,35 @@ function* categoryEvents(): Generator<CategoryEventBody, undefined> {
     yield { type: "CategoryNamed", data: { id: BigInt(number), name: "dogs" } };
     yield { type: "CategoryRemoved", data: { id: BigInt(number), name: "dogs" } };
   }
+}
+
+/** Adds a webhook, changes it, rotates its secret, disables and resumes it, and removes it. */
+function* webhookEvents(since: number): Generator<WebhookEventBody, undefined> {
+  const [webhookId, , rotationId] = OF_WEBHOOK.map(sampleId);
+  const [createdAt, , rotatedAt] = OF_WEBHOOK.map((it) => new Date(since + it * 1_000));
+  const secretKey = "0123456789abcdef";
+  const terms = { url: "https://shop.example/hooks", description: "Zoë's shop" };
+  yield { type: "WebhookAdded", data: { webhookId, ...terms, secretKey } };
+  const { description } = terms;
+  const first = { eventId: webhookId, secretKey };
+  const changed: Webhook = {
+    webhookId,
+    url: "https://shop.example/animals",
+    types: ["PetCreated", "CategoryNamed"],
+    description,
+    createdAt: createdAt.toISOString(),
+    addedAt: OF_WEBHOOK[0],
+    secrets: [first],
+  };
+  const previous = { url: terms.url, types: null };
+  yield { type: "WebhookChanged", data: { ...changed, previous } };
+  const until = new Date(rotatedAt.getTime() + 24 * 60 * 60 * 1_000).toISOString();
+  const secrets = [{ eventId: rotationId, secretKey }, { ...first, until }];
+  const rotated: Webhook = { ...changed, secrets };
+  yield { type: "WebhookSecretRotated", data: rotated };
+  yield { type: "WebhookDisabled", data: { ...rotated, disabledReason: "failing" } };
+  yield { type: "WebhookResumed", data: rotated };
+  yield { type: "WebhookRemoved", data: rotated };
 }
 
 /** A patch that changes the pet: its status, the rest, or both. */

@@ -256,7 +256,7 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ],
   [`its actor ${BRIEF.id} expired at ${at(HOUR_MS)}`, pet(HOUR_MS, BRIEF.id, 1)],
   [
-    `its actor is key ${FIRST.id}, but only the operator issues and revokes keys`,
+    `its actor is key ${FIRST.id}, but only the operator issues keys`,
     { ...LATE_KEY.issued, actor: FIRST.id },
   ],
   [`its keyId ${LATE_KEY.id} is not its id ${MISNAMED.id}`, MISNAMED],
