@@ -5,6 +5,7 @@ export const TEST_PACKAGES = {
   "openapi-fetch": "npm:openapi-fetch@0.17.0",
   "openapi-typescript": "npm:openapi-typescript@7.13.0",
   "playwright-core": "npm:playwright-core@1.65.1",
+  "standardwebhooks": "npm:standardwebhooks@1.1.1",
 };
 
 /** Imports one of these packages at run time only, because Deno resolves a literal specifier at every start. */
