@@ -13,12 +13,19 @@ const QUERY = { timeout: 2_000, tries: 2 };
  * Asks the servers of the system, and does not read /etc/hosts. A call of the system would hold a thread, of which Node has
  * four for all that the service does, while a server of a hostile domain is silent.
  */
-export const resolveByDns: ResolveName = async (name, signal) => {
-  const resolver = new Resolver(QUERY);
+export const resolveByDns: ResolveName = (name, signal) =>
+  resolveBy(new Resolver(QUERY), name, signal);
+
+/** The signal cancels all that the resolver does. */
+export async function resolveBy(
+  resolver: Resolver,
+  name: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   const cancel = () => resolver.cancel();
   signal.addEventListener("abort", cancel, { once: true });
   const queries = [resolver.resolve4(name), resolver.resolve6(name)];
   const answers = await Promise.allSettled(queries);
   signal.removeEventListener("abort", cancel);
   return answers.flatMap((answer) => answer.status === "fulfilled" ? answer.value : []);
-};
+}

@@ -8,11 +8,15 @@ import { LINUX, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 import { type Attempt, isConfirmed } from "../../../src/webhooks/sending/attempt.ts";
 import { PUBLIC_ADDRESSES, REFUSED_ADDRESSES } from "./addresses.ts";
+import { DnsServer } from "./dns_server.ts";
 import { type Behaviour, dripping, flooding, Receiver, responding } from "./receiver.ts";
 import { type SendInput, sendOnce } from "./send_once.ts";
 
 /** Linux has all addresses of 127.0.0.0/8. */
 const test = testNeeding(PROCESSES, LINUX);
+
+/** How much faster time passes for slow receivers. */
+const HASTE = 20;
 
 const PROGRAM = `${ROOT}test/webhooks/sending/send_program.ts`;
 
@@ -244,20 +248,18 @@ test("If an address refuses the connection, the next one is tried", async () => 
   assertEquals(outcomeOf(closed), { error: "connection_failed" });
 });
 
-test("A name is resolved once for each attempt, and checked each time", async () => {
+test("A name that has another address the second time does not lead there", async () => {
   await using receiver = await startSecure(responding(OK));
-  const to = async (address: string) =>
-    outcomeOf(
-      await send({
-        url: `https://rebind.test:${receiver.port}/`,
-        // Stands for a public address.
-        allow: "127.0.0.1",
-        names: { "rebind.test": [address] },
-        authorities: await authorities(),
-      }),
-    );
-  assertEquals(await to("127.0.0.1"), { status: 200 });
-  assertEquals(await to("127.0.0.2"), { error: "address_refused" });
+  const input = {
+    url: `https://rebind.test:${receiver.port}/`,
+    // Stands for a public address. The receiver listens on the other one, too.
+    allow: "127.0.0.1",
+    names: { "rebind.test": ["127.0.0.1"] },
+    laterNames: { "rebind.test": ["127.0.0.2"] },
+    authorities: await authorities(),
+  };
+  const attempts = await sendAll([input, { ...input, names: input.laterNames }]);
+  assertEquals(attempts.map(outcomeOf), [{ status: 200 }, { error: "address_refused" }]);
   assertEquals(receiver.addresses, ["127.0.0.1"]);
 });
 
@@ -277,10 +279,33 @@ test("The address of the connection counts, not the one that was called", async 
   assertEquals(await to("0.0.0.0,127.0.0.1"), { error: "certificate_refused" });
 });
 
-test("A name without an address fails", async () => {
-  const url = "https://receiver.test/";
-  const attempt = await send({ url, names: { "receiver.test": [] } });
-  assertEquals(outcomeOf(attempt), { error: "name_not_resolved" });
+test("DNS has the addresses of a name, and a server that is silent ends with the attempt", async () => {
+  await using receiver = await startSecure(responding(OK));
+  await using dns = await DnsServer.start({
+    "receiver.test": "127.0.0.1",
+    "private.test": "127.0.0.2",
+    "silent.test": null,
+  });
+  const options = { allow: "127.0.0.1", dnsServer: dns.address, authorities: await authorities() };
+  const names = ["receiver.test", "receiver.test.", "private.test", "none.test", "silent.test"];
+  const attempts = await sendAll(names.map((name) => ({
+    url: `https://${name}:${receiver.port}/`,
+    ...options,
+    haste: HASTE,
+  })));
+  assertEquals(attempts.map(outcomeOf), [
+    { status: 200 },
+    { status: 200 },
+    { error: "address_refused" },
+    { error: "name_not_resolved" },
+    { error: "timed_out" },
+  ]);
+  const asked = [...dns.asked].toSorted();
+  assertEquals(asked, ["none.test", "private.test", "receiver.test", "silent.test"]);
+  // A name of this machine is not asked for.
+  const url = "https://localhost/";
+  const local = await send({ url, dnsServer: dns.address });
+  assertEquals([outcomeOf(local), dns.asked.size], [{ error: "url_refused" }, 4]);
 });
 
 test("A redirect is not followed", async () => {
@@ -395,9 +420,6 @@ test("An answer without an end is not read further than its limit", async () => 
     assertLess(attempts[index].durationMs, 3_000, what);
   }
 });
-
-/** How much faster time passes in the next tests. */
-const HASTE = 20;
 
 const DRIPPED_HEADER = "HTTP/1.1 200 OK\r\nx-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
