@@ -157,6 +157,26 @@ export const COMMANDS = {
     permissions: "command",
     load: () => import("./status/command.ts"),
   }),
+  webhooks: entry({
+    title: "Lists webhooks, shows the last calls of an endpoint, and sends again from a position",
+    details:
+      `For each webhook, "list" shows the position of the last event that its endpoint has, how
+      many events it is behind, and why the next one fails. "place" lets the deliveries continue after
+      another position, for example after a restore, which stops them.`,
+    usage: [
+      "webhooks list [--json]",
+      "webhooks attempts ID [--json]",
+      "webhooks place ID --after N",
+    ],
+    flags: {
+      "--after N": "the position of the last event that the endpoint should not get",
+      "--json": "prints one JSON array; times are in UTC, and a value that is not known is absent",
+    },
+    positionals: ["ACTION", "ID"],
+    refusal: "no webhook has that id, or the log has no such position",
+    permissions: "command",
+    load: () => import("./webhooks/command.ts"),
+  }),
   schema: entry({
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
     details: `The first key or a restore creates them. If their role must not create tables, run

@@ -6,6 +6,7 @@ import {
   Followers,
   type HeadReader,
   IdempotencyKeySweep,
+  readConsumersOf,
   secondsSinceEvent,
 } from "eventstore-less/parts";
 import { type Store, type StoreDamagedError, StoreFullError } from "eventstore-less/store";
@@ -28,12 +29,19 @@ import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
+import { AttemptLog } from "./webhooks/delivery/attempt_log.ts";
+import { Deliveries } from "./webhooks/delivery/deliveries.ts";
+import { Delivery, type DeliveryDeps } from "./webhooks/delivery/delivery.ts";
 import { consumerGauges } from "./telemetry/consumer_gauges.ts";
 import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
+  /** Calls the endpoints of webhooks once it is started. `undefined` without a key for their secrets. */
+  deliveries: Deliveries | undefined;
   append: EventStore<EventBody>["append"];
+  /** The instance of the engine, without the caches of the service. */
+  eventStore: EventStore<EventBody>;
   appender: Appender<EventBody>;
   index: PetIndexReader;
   /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
@@ -66,6 +74,8 @@ export interface ServiceOptions extends
   store: Store;
   runtime: Runtime;
   report: Logger;
+  /** Without it, webhooks are off. */
+  webhookCalls?: Pick<DeliveryDeps, "keys" | "sender">;
   /** Reads whether commits wait for a standby; `undefined` if the store has none to wait for. */
   areCommitsReplicated?: () => Promise<boolean | undefined>;
   /** Requests per second for each key; by default without a limit. */
@@ -88,6 +98,7 @@ export function createService(options: ServiceOptions): Service {
       index.follow(committed.lines);
       pets.follow(committed);
       followers.onCommitted();
+      deliveries?.onCommitted();
     },
   });
   const { appender, heads, store } = eventStore;
@@ -112,6 +123,23 @@ export function createService(options: ServiceOptions): Service {
     isRestDue: () => background.isRestDue,
     storeDamage,
   });
+  const attempts = new AttemptLog({ runtime, store });
+  const delivery = options.webhookCalls &&
+    new Delivery({
+      ...common,
+      ...options.webhookCalls,
+      append,
+      attempts,
+      background,
+      heads,
+      store,
+      webhooks,
+    });
+  const knownConsumers = async () => {
+    return (await readConsumersOf(APPLICATION, store)).map(({ name }) => name);
+  };
+  const deliveries = delivery &&
+    new Deliveries({ attempts, delivery, eventStore, heads, runtime, webhooks, knownConsumers });
   const feed = new EventFeed(APPLICATION, store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({
@@ -172,6 +200,11 @@ export function createService(options: ServiceOptions): Service {
       return next && { labels: { key: next.id }, value: next.expiresAt / 1_000 };
     },
     ...consumerGauges(store, runtime),
+    "webhooks.disabled": async () => {
+      if (heads.latest === undefined) return undefined;
+      const { byId } = await webhooks.asOf(heads.latest.head);
+      return [...byId.values()].filter((it) => it.disabledReason !== undefined).length;
+    },
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
     "commits.replicated": async () => {
       const areReplicated = await options.areCommitsReplicated?.();
@@ -195,6 +228,8 @@ export function createService(options: ServiceOptions): Service {
   return {
     append,
     appender,
+    deliveries,
+    eventStore,
     endWaiting,
     handler,
     heads,

@@ -47,7 +47,8 @@ export function firstTask(status: ServiceStatus, now: number): string | undefine
   }
   const stopped = consumers.find(({ isStopped }) => isStopped);
   if (stopped !== undefined) {
-    return `Consumer ${stopped.name} is stopped, because it has no place in this log: name one`;
+    const list = commandName("webhooks --help");
+    return `Consumer ${stopped.name} is stopped, because it has no place in this log: ${list}`;
   }
   if (audit === undefined) return `No audit of this store is known: ${runAudit}`;
   if (now - Date.parse(audit.endedAt) > AUDIT_AGE_LIMIT_MS) {

@@ -78,5 +78,5 @@ export {
   readProof,
 } from "./projections/project.ts";
 export { BoundedCache } from "./runtime/bounded_cache.ts";
-export { andThen, sleep } from "./runtime/runtime.ts";
+export { andThen, backoffMs, sleep } from "./runtime/runtime.ts";
 export { changeUnlogged, readUnlogged, type UnloggedName } from "./unlogged_record.ts";

@@ -57,6 +57,7 @@ export async function serve(
   const stopped = stopOnSignal(config, service, servers, stopWatch);
   await Promise.race([refused, onListening(service, server.addr)]);
   service.sweep.start();
+  service.deliveries?.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, { ...server.addr, commit: buildCommit() }, config.store, opened.isNew)
     .then(() => untilIndexFilled(service)).catch(() => {})

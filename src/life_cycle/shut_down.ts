@@ -11,14 +11,15 @@ export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exi
 
 /** Finishes accepted requests, and closes the store. Resolves after `SHUTDOWN_MS.exit` at the latest. */
 export async function shutDown(
-  { appender, endWaiting, runtime, store, sweep }: Service,
+  { appender, deliveries, endWaiting, runtime, store, sweep }: Service,
   server: Pick<Server, "shutdown">,
 ): Promise<void> {
   endWaiting();
   const swept = sweep.stop();
+  const delivered = deliveries?.stop();
   const answered = server.shutdown();
   await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.drain)]);
-  const drained = Promise.all([answered, swept, appender.drain()]);
+  const drained = Promise.all([answered, swept, delivered, appender.drain()]);
   await Promise.race([drained, sleep(runtime, SHUTDOWN_MS.close - SHUTDOWN_MS.drain)]);
   store.close();
   await Promise.race([answered, sleep(runtime, SHUTDOWN_MS.exit - SHUTDOWN_MS.close)]);

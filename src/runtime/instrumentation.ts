@@ -23,6 +23,11 @@ export const COUNTERS = {
   "commit.conflicts": counter("Commits that lost to one of another instance"),
   "commit.unclear": counter("Commits without a clear outcome, which the log then told"),
   "credentials.refused": counter("Responses 401", "reason", ["missing", "invalid"]),
+  "webhooks.attempts": counter(
+    "Attempts to deliver an event to an endpoint, by outcome",
+    "outcome",
+    ["confirmed", "refused", "failed"],
+  ),
   "errors": counter("Responses with an error, by its code", "code"),
 };
 export type Counter = keyof typeof COUNTERS;
@@ -46,6 +51,7 @@ export const GAUGES = {
   "consumer.failing.seconds":
     "Time since a consumer first failed at its next event, 0 if it did not",
   "consumer.stopped": "Whether a consumer waits for an operator to name its place",
+  "webhooks.disabled": "Number of webhooks that are disabled",
   "storage.full": "Whether commits fail because the disk is full",
   "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
 };

@@ -31,6 +31,7 @@ export const LOG_EVENTS = [
   "store_opened",
   "stream_failed",
   "telemetry_failed",
+  "webhook_disabled",
   "window_unavailable",
 ] as const;
 

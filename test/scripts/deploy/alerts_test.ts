@@ -8,7 +8,8 @@ import { assert, assertEquals } from "@std/assert";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
-import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { encodeConsumerRecord } from "../../../src/eventstore_less/consumers/consumer_record.ts";
+import { consumersKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { METRICS } from "../../../src/telemetry/metrics.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
@@ -158,6 +159,22 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
     27 * 60,
   ],
   "no backup runs": [(site) => site.add(), (site) => site.operate(), ["BackupBehind"], 3 * 60],
+  "a consumer has no place, as after a restore": [
+    ({ temp }) =>
+      temp.use(({ store }) => {
+        const record = { write: 0, since: 1, places: {}, stopped: ["mailer"] };
+        const value = encodeConsumerRecord("mailer", record);
+        return commit(store, [{ type: "set", key: consumersKey("mailer"), value }]);
+      }),
+    ({ temp }) =>
+      temp.use(({ store }) => commit(store, [{ type: "delete", key: consumersKey("mailer") }])),
+    ["ConsumerStopped"],
+  ],
+  "a webhook is disabled": [
+    ({ replaced }) => replaced.set("animal_store_webhooks_disabled", 1),
+    ({ replaced }) => replaced.clear(),
+    ["WebhookDisabled"],
+  ],
   "a client tries keys": [
     async (site) => {
       for (let round = 0; round < 40; round++) await site.add(`pets_${round}`);

@@ -75,7 +75,7 @@ const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
   [
     "a consumer that is stopped",
     { consumers: [CONSUMER, { ...CONSUMER, isStopped: true }] },
-    "Consumer webhooks/01KA is stopped, because it has no place in this log: name one",
+    "Consumer webhooks/01KA is stopped, because it has no place in this log: pets webhooks --help",
   ],
   [
     "a backup that lacks events that are older than two hours",

@@ -1,0 +1,172 @@
+import type { StoreOf } from "eventstore-less";
+import { readConsumersOf } from "eventstore-less/parts";
+import { type ConsumerReport, placeConsumer, ToolError } from "eventstore-less/tools";
+import { CollectionReader } from "../../src/api/collection_reader.ts";
+import { APPLICATION } from "../../src/application.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
+import { commandName } from "../../src/runtime/words.ts";
+import { ATTEMPT_ERRORS } from "../../src/webhooks/sending/attempt.ts";
+import { AttemptLog, type NotedAttempt } from "../../src/webhooks/delivery/attempt_log.ts";
+import { consumerOfWebhook } from "../../src/webhooks/delivery/consumer_of_webhook.ts";
+import { deliveryStateOf } from "../../src/webhooks/delivery/delivery_state.ts";
+import { READ_WEBHOOKS, type WebhookRecord } from "../../src/webhooks/webhook_reader.ts";
+import { parseCount } from "../cli/flag_values.ts";
+import { formatCount, formatSecond, shorten } from "../cli/format.ts";
+import {
+  CommandRefusedError,
+  operatorCommand,
+  print,
+  say,
+  withInstance,
+} from "../cli/run_command.ts";
+import { UsageError } from "../cli/table_entry.ts";
+
+/** Maximum width of an address or a failure, in columns of a terminal. */
+const TEXT_WIDTH = 60;
+
+interface Flags {
+  after?: string;
+  json?: boolean;
+}
+
+type Instance = StoreOf<typeof APPLICATION>;
+
+/** A webhook, and its consumer in the store, if it has begun. */
+interface ListedWebhook {
+  webhook: WebhookRecord;
+  consumer: ConsumerReport | undefined;
+}
+
+export const command = operatorCommand<Flags>({
+  refusals: [ToolError],
+  async run(flags, [action, id], usage) {
+    expectUsage(usage.find((line) => line.split(" ")[1] === action), action, flags, id);
+    if (action === "list") await list(flags);
+    else if (action === "attempts") await showAttempts(id, flags);
+    else await place(id, flags);
+  },
+});
+
+/** Throws unless the arguments are those that the usage of the action names. */
+function expectUsage(
+  usage: string | undefined,
+  action: string | undefined,
+  flags: Flags,
+  id: string | undefined,
+): void {
+  if (usage === undefined) {
+    const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
+    throw new UsageError(`Use list, attempts or place${wrong}`);
+  }
+  const flag = Object.keys(flags).find((name) => !usage.includes(`--${name}`));
+  if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
+  const takesId = usage.includes(" ID");
+  if (takesId && id === undefined) {
+    throw new UsageError(
+      `${action} needs the id of a webhook: run ${commandName("webhooks list")}`,
+    );
+  }
+  if (!takesId && id !== undefined) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(id)}`);
+  }
+}
+
+async function list({ json = false }: Flags): Promise<void> {
+  const webhooks = await withInstance(readWebhooks);
+  await print(escapeInvisible(json ? JSON.stringify(webhooks.map(membersOf)) : table(webhooks)));
+}
+
+async function readWebhooks(instance: Instance): Promise<ListedWebhook[]> {
+  const { heads, runtime, store } = instance;
+  const reader = new CollectionReader(READ_WEBHOOKS, {
+    heads,
+    runtime,
+    store,
+    storeDamage: () => store.damage,
+  });
+  const consumers = await readConsumersOf(APPLICATION, store);
+  const { head } = await heads.fresh();
+  const { byId } = await reader.asOf(head);
+  return [...byId.values()].map((webhook) => {
+    const name = consumerOfWebhook(webhook.id);
+    return { webhook, consumer: consumers.find((it) => it.name === name) };
+  });
+}
+
+/** Rejects with `CommandRefusedError` for an unknown id. */
+async function readWebhook(instance: Instance, id: string): Promise<ListedWebhook> {
+  const found = (await readWebhooks(instance)).find(({ webhook }) => webhook.id === id);
+  if (found !== undefined) return found;
+  throw new CommandRefusedError(
+    `No webhook has the id ${id}; see ${commandName("webhooks list")}`,
+  );
+}
+
+/** All members of a webhook but its secrets. */
+function membersOf({ webhook, consumer }: ListedWebhook) {
+  const { id, url, types, description, createdAt } = webhook;
+  const { position, lag, failing } = consumer ?? {};
+  const state = stateOf({ webhook, consumer });
+  return { id, url, types, description, createdAt, state, position, lag, failing };
+}
+
+/** The key of the secrets may be another one here than that of the service. */
+function stateOf({ webhook, consumer }: ListedWebhook): string {
+  const { disabledReason } = webhook;
+  const state = deliveryStateOf(webhook, consumer, true);
+  return disabledReason === undefined ? state : `${state} (${disabledReason})`;
+}
+
+function table(webhooks: readonly ListedWebhook[]): string {
+  const rows = webhooks.map(({ webhook, consumer }) => [
+    webhook.id,
+    stateOf({ webhook, consumer }),
+    consumer?.position === undefined ? "-" : formatCount(consumer.position),
+    consumer === undefined ? "-" : formatCount(consumer.lag),
+    shorten(webhook.url, TEXT_WIDTH),
+    shorten(consumer?.failing?.reason ?? "", TEXT_WIDTH),
+  ]);
+  return aligned([["ID", "STATE", "PLACE", "BEHIND", "URL", "FAILURE"], ...rows]);
+}
+
+function aligned(rows: readonly string[][]): string {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows.map((row) => {
+    return row.map((cell, column) => cell.padEnd(widths[column])).join("  ").trimEnd();
+  }).join("\n");
+}
+
+async function showAttempts(id: string, { json = false }: Flags): Promise<void> {
+  const attempts = await withInstance(async (instance) => {
+    await readWebhook(instance, id);
+    return await new AttemptLog(instance).read(id);
+  });
+  if (json) return await print(escapeInvisible(JSON.stringify(attempts)));
+  const rows = attempts.map((attempt) => [
+    formatSecond(Date.parse(attempt.time)),
+    attempt.eventId,
+    outcomeOf(attempt),
+    `${formatCount(attempt.durationMs)} ms`,
+    shorten(attempt.answer?.replaceAll(/\s+/g, " ") ?? "", TEXT_WIDTH),
+  ]);
+  await print(escapeInvisible(aligned([["TIME", "EVENT", "OUTCOME", "TOOK", "ANSWER"], ...rows])));
+}
+
+function outcomeOf({ status, error }: NotedAttempt): string {
+  return error === undefined ? String(status) : ATTEMPT_ERRORS[error];
+}
+
+async function place(id: string, { after }: Flags): Promise<void> {
+  const position = parseCount("--after", after, 0);
+  if (position === undefined) {
+    throw new UsageError("--after is required: the position of the last event not to send");
+  }
+  const { webhook } = await withInstance(async (instance) => {
+    const found = await readWebhook(instance, id);
+    await placeConsumer(instance, consumerOfWebhook(id), position);
+    return found;
+  });
+  say(`The endpoint of webhook ${id} gets the events after position ${formatCount(position)}.`);
+  if (webhook.disabledReason === undefined) return;
+  say("The webhook is disabled: it gets them when its owner resumes it.");
+}

@@ -1,0 +1,18 @@
+import type { Runtime } from "eventstore-less";
+import { backoffMs } from "eventstore-less/parts";
+import { DeliveryFailedError } from "./delivery_failed_error.ts";
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** The first and the longest pause between two attempts of a delivery, in milliseconds. */
+const PAUSES = { firstMs: 5_000, limitMs: 8 * HOUR_MS };
+
+/**
+ * The pause after so many failures at one event, in milliseconds: it doubles, with jitter, and is not shorter than the time
+ * that the receiver asks for, up to 8 hours.
+ */
+export function pauseMsAfter(runtime: Runtime, failures: number, error: unknown): number {
+  const pauseMs = backoffMs(runtime, failures - 1, PAUSES);
+  const asked = error instanceof DeliveryFailedError ? error.attempt.retryAfterMs ?? 0 : 0;
+  return Math.max(pauseMs, Math.min(asked, PAUSES.limitMs));
+}
