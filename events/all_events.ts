@@ -24,4 +24,7 @@ export type RefusalCode =
   | "pet_not_removed"
   | "precondition_failed"
   | "read_only_key"
-  | "too_many_categories";
+  | "too_many_categories"
+  | "too_many_webhooks"
+  | "webhook_not_found"
+  | "webhooks_off";

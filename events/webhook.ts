@@ -21,15 +21,21 @@ export const DELIVERED_TYPES = [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES] as 
 /** The terms of a webhook as clients send them. */
 export const NewWebhook = z.strictObject({
   url: text(WEBHOOK_URL_MAX_LENGTH, "The address of the endpoint")
-    .refine(isEndpoint, "must be an address without a user, a password and a fragment")
-    .meta({ format: "uri", examples: ["https://shop.example/hooks"] }),
-  types: z.array(z.enum(DELIVERED_TYPES, { error: `must be of ${DELIVERED_TYPES.join(", ")}` }), {
-    error: "must be a list of types",
-  })
+    .refine((url) => URL.canParse(url), "must be an absolute URL")
+    .meta({ examples: ["https://shop.example/hooks"] }),
+  types: z.array(
+    z.enum(DELIVERED_TYPES, { error: `must name only ${DELIVERED_TYPES.join(", ")}` }),
+    {
+      error: "must be a list of types",
+    },
+  )
     .min(1, "must not be empty: leave it out for all types")
-    .max(DELIVERED_TYPES.length, "must name each type once")
     .refine((types) => new Set(types).size === types.length, "must name each type once")
-    .meta({ description: "The types of the events that the endpoint gets; absent: all" })
+    .meta({
+      description: "The types of the events that the endpoint gets; absent: all",
+      maxItems: DELIVERED_TYPES.length,
+      uniqueItems: true,
+    })
     .optional(),
   description: text(WEBHOOK_DESCRIPTION_MAX_LENGTH, "A description for people").optional(),
 });
@@ -70,15 +76,16 @@ export const WebhookAddedData = z.strictObject({
 });
 export type WebhookAddedData = z.infer<typeof WebhookAddedData>;
 
-/** The former terms that a change has replaced; `null` if the webhook did not have one. */
-export const FormerTerms = z.strictObject({
+/** A JSON Merge Patch (RFC 7396) of the terms of a webhook. `null` removes one that it need not have. */
+export const WebhookPatch = z.strictObject({
   url: NewWebhook.shape.url.optional(),
   types: NewWebhook.shape.types.unwrap().nullable().optional(),
   description: NewWebhook.shape.description.unwrap().nullable().optional(),
 });
-export type FormerTerms = z.infer<typeof FormerTerms>;
+export type WebhookPatch = z.infer<typeof WebhookPatch>;
 
-export const WebhookChangedData = Webhook.extend({ previous: FormerTerms });
+/** `previous` has the former values of the terms that have changed; `null` if the webhook did not have one. */
+export const WebhookChangedData = Webhook.extend({ previous: WebhookPatch });
 export type WebhookChangedData = z.infer<typeof WebhookChangedData>;
 
 /** The data of each type. After the addition, it has the whole webhook, because its record depends on its last event alone. */
@@ -105,21 +112,18 @@ export const encodeWebhook: (webhook: Webhook) => string = objectEncoder(Webhook
 
 const TERMS = Object.keys(NewWebhook.shape) as (keyof NewWebhook)[];
 
+/** The terms of a webhook after a patch. */
+export function patchTerms(before: NewWebhook, patch: WebhookPatch): NewWebhook {
+  const { url, types, description } = { ...before, ...patch };
+  return { url, types: types ?? undefined, description: description ?? undefined };
+}
+
 /** The former values of the terms that differ. */
-export function formerTermsOf(before: NewWebhook, after: NewWebhook): FormerTerms {
+export function formerTermsOf(before: NewWebhook, after: NewWebhook): WebhookPatch {
   const changed = TERMS.filter((name) => textOf(before[name]) !== textOf(after[name]));
   return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }
 
 function textOf(term: NewWebhook[keyof NewWebhook]): string | undefined {
   return JSON.stringify(term);
-}
-
-/** Whether a text is an http(s) address that a request can be sent to, with nothing in it that would not be sent. */
-function isEndpoint(text: string): boolean {
-  const { protocol, username, password } = URL.parse(text) ?? {};
-  const isHttp = protocol === "https:" || protocol === "http:";
-  const isBare = username === "" && password === "" && !text.includes("#");
-  // A parser of URLs would leave out blanks and control characters.
-  return isHttp && isBare && /^[^\s\p{Cc}]+$/u.test(text);
 }

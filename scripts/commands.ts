@@ -22,7 +22,7 @@ export const COMMANDS = {
     title: "Serves for development, with a restart after every change, type checks and a key",
     details: `Prints a link to the window and a curl line, with a development key,
       which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
-      deleted. Waits for the next change if the store is of a newer version than the source.`,
+      deleted. Webhooks are on, with a key in the file KV_PATH.dev_webhook_key. Waits for the next change if the store is of a newer version than the source.`,
     usage: ["dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",

@@ -23,6 +23,9 @@ import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { categoryPositionOf } from "./categories/category_counts.ts";
 import { READ_CATEGORIES } from "./categories/category_reader.ts";
 import { CollectionReader } from "./api/collection_reader.ts";
+import { CallableAddresses } from "./webhooks/sending/callable_addresses.ts";
+import { WebhookSender } from "./webhooks/sending/webhook_sender.ts";
+import type { WebhookKeys } from "./webhooks/secrets.ts";
 import { READ_WEBHOOKS, type WebhookReader } from "./webhooks/webhook_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
@@ -32,6 +35,7 @@ import type { Logger } from "./runtime/logger.ts";
 import { AttemptLog } from "./webhooks/delivery/attempt_log.ts";
 import { Deliveries } from "./webhooks/delivery/deliveries.ts";
 import { Delivery, type DeliveryDeps } from "./webhooks/delivery/delivery.ts";
+import type { Networks } from "./runtime/networks.ts";
 import { consumerGauges } from "./telemetry/consumer_gauges.ts";
 import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
@@ -74,12 +78,16 @@ export interface ServiceOptions extends
   store: Store;
   runtime: Runtime;
   report: Logger;
-  /** Without it, webhooks are off. */
-  webhookCalls?: Pick<DeliveryDeps, "keys" | "sender">;
   /** Reads whether commits wait for a standby; `undefined` if the store has none to wait for. */
   areCommitsReplicated?: () => Promise<boolean | undefined>;
   /** Requests per second for each key; by default without a limit. */
   rateLimit?: number;
+  /** Private addresses that webhooks may have; by default none. */
+  webhookAllow?: Networks;
+  /** The keys for the secrets of webhooks, which are off without them. */
+  webhookKeys?: WebhookKeys;
+  /** Calls the endpoints of webhooks; by default over the network. */
+  webhookSender?: DeliveryDeps["sender"];
 }
 
 export function createService(options: ServiceOptions): Service {
@@ -124,14 +132,17 @@ export function createService(options: ServiceOptions): Service {
     storeDamage,
   });
   const attempts = new AttemptLog({ runtime, store });
-  const delivery = options.webhookCalls &&
+  const callableAddresses = new CallableAddresses(options.webhookAllow);
+  const { webhookKeys, webhookSender: sender } = options;
+  const delivery = webhookKeys &&
     new Delivery({
       ...common,
-      ...options.webhookCalls,
       append,
       attempts,
       background,
       heads,
+      keys: webhookKeys,
+      sender: sender ?? new WebhookSender({ runtime, callable: callableAddresses }),
       store,
       webhooks,
     });
@@ -184,6 +195,9 @@ export function createService(options: ServiceOptions): Service {
     store,
     storeDamage,
     trustedProxies,
+    callableAddresses,
+    webhookKeys,
+    webhooks,
   });
   const isReady = async () => (await checkReadiness(publicDeps)).status === 200;
   const keyExpiry = new NextApiKeyExpiry({ heads, store, runtime });

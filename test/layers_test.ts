@@ -86,7 +86,7 @@ rule("What the page knows is in data/, which draws nothing", {
 
 /** The modules that a supervisor loads one after the other, and how many these and their imports are. */
 const SUPERVISOR = ["scripts/main.ts", "scripts/start/command.ts", "scripts/start/supervisor.ts"];
-const MODULES_OF_SUPERVISOR = 36;
+const MODULES_OF_SUPERVISOR = 37;
 
 rule("A supervisor, which only watches other processes, loads few modules", {
   moreThan: 30,

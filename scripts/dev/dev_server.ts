@@ -10,6 +10,7 @@ import {
 } from "eventstore-less/startup";
 import { isMissingFile } from "eventstore-less/store";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { basename, dirname } from "node:path";
 import process from "node:process";
 import { PET_STATUSES } from "../../events/pet.ts";
@@ -27,6 +28,7 @@ import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
+import { WEBHOOK_KEY_BYTES, WebhookKeys } from "../../src/webhooks/secrets.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
 import { findPort } from "../cli/find_port.ts";
 import type { DevFlags } from "./command.ts";
@@ -49,7 +51,8 @@ try {
     await findPort(config);
     await moveAway(store.path);
   }
-  await serve({ ...config, store }, async (service, address) => {
+  const { webhookKeys = await keptWebhookKeys(webhookKeyPathOf(store)) } = config;
+  await serve({ ...config, store, webhookKeys }, async (service, address) => {
     const token = await keptToken(service, keyPathOf(store));
     const origin = originOf(address);
     await addSamples(origin, token, Number(seed));
@@ -117,9 +120,35 @@ Development key: ${token}
 
 /** The file of the development key. A store in memory has none, because its key ends with the process. */
 function keyPathOf(store: StoreLocation): string | undefined {
+  return pathNextTo(store, "dev_key");
+}
+
+/** The file of the key for the secrets of webhooks. */
+function webhookKeyPathOf(store: StoreLocation): string | undefined {
+  return pathNextTo(store, "dev_webhook_key");
+}
+
+function pathNextTo(store: StoreLocation, ending: string): string | undefined {
   if (store.kind === "attached" || store.kind === "memory") return undefined;
-  if (store.kind === "file") return `${store.path}.dev_key`;
-  return `${dirname(VARIABLES.KV_PATH.default)}/${encodeURIComponent(storeName(store))}.dev_key`;
+  if (store.kind === "file") return `${store.path}.${ending}`;
+  const name = encodeURIComponent(storeName(store));
+  return `${dirname(VARIABLES.KV_PATH.default)}/${name}.${ending}`;
+}
+
+/** The key in the file; otherwise makes one and writes it to the file, so that webhooks work at once. */
+async function keptWebhookKeys(path: string | undefined): Promise<WebhookKeys> {
+  const kept = path === undefined ? "" : await readFile(path, "utf8").catch(() => "");
+  const known = WebhookKeys.parse(kept.trim());
+  if (known !== undefined) return known;
+  const text = randomBytes(WEBHOOK_KEY_BYTES).toString("base64");
+  if (path !== undefined) await writePrivate(path, text);
+  return WebhookKeys.parse(text)!;
+}
+
+/** Only the owner of the file can read it. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${text}\n`, { mode: 0o600 });
 }
 
 /** The token in the file if its key is live; otherwise issues a key and writes its token to the file. */
@@ -127,11 +156,9 @@ async function keptToken(service: Service, path: string | undefined): Promise<st
   if (path !== undefined) {
     const kept = (await readFile(path, "utf8").catch(() => "")).trim();
     if (await isLive(service, kept)) return kept;
-    await mkdir(dirname(path), { recursive: true });
   }
   const { token } = await issueApiKey(service, { label: LABEL }, async ({ token }) => {
-    // Only the owner of the file can read it.
-    if (path !== undefined) await writeFile(path, `${token}\n`, { mode: 0o600 });
+    if (path !== undefined) await writePrivate(path, token);
   });
   return token;
 }

@@ -41,7 +41,7 @@ export const restorePet: WriteOperation<RestorePetDeps> = {
     "pet_erased",
     "precondition_failed",
   ],
-  sample: { kind: "restore" },
+  sample: { kind: "POST without a body" },
   kind: "write",
   prepare,
 };

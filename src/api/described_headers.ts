@@ -121,7 +121,7 @@ export const ACCEPT_PATCH_HEADER = sometimes(
 
 export const ETAG = always(
   "ETag",
-  "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal, of a page of one id in `ids`, or of a category, in `If-Match`",
+  "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal, of a page of one id in `ids`, of a category, or of a webhook, in `If-Match`",
   pattern(ENTITY_TAG_PATTERN.source, 39),
   '"b56c655969147e6e31020b86f5267a00"',
 );

@@ -47,7 +47,7 @@ const TABLE = {
   ),
   read_only_key: entry(
     403,
-    "The API key may read animals and categories, but not add, change, remove or restore any",
+    "The API key may read animals, categories and webhooks, but not add, change, remove or restore any",
     "Use another key, or ask the operator for one that may write",
     'Bearer error="insufficient_scope"',
   ),
@@ -60,6 +60,11 @@ const TABLE = {
     404,
     "A category with this identifier has no name",
     "Use the identifier of a category in the list, or name the category",
+  ),
+  webhook_not_found: entry(
+    404,
+    "A webhook with this identifier does not exist",
+    "Use the identifier of a webhook in the list",
   ),
   not_found: entry(404, "The path does not exist", "Use a path of the interface"),
   method_not_allowed: entry(
@@ -93,6 +98,16 @@ const TABLE = {
     "A category without a name was to get one, but 1,000 categories have names",
     "Remove the name of a category first",
   ),
+  too_many_webhooks: entry(
+    409,
+    "A webhook was to be added, but there are 100",
+    "Remove a webhook first",
+  ),
+  webhooks_off: entry(
+    409,
+    "The service has no key for the secrets of webhooks, so it calls no endpoint",
+    "Ask the operator to turn webhooks on",
+  ),
   feed_reset: entry(
     410,
     "The log has no event with this id: it is another log, or was restored to an earlier state",
@@ -100,7 +115,7 @@ const TABLE = {
   ),
   precondition_failed: entry(
     412,
-    "The animal or category has changed since you read the ETag in If-Match, never had it, or is in a state that If-None-Match excludes; nothing was stored",
+    "The animal, category or webhook has changed since you read the ETag in If-Match, never had it, or is in a state that If-None-Match excludes; nothing was stored",
     "Read it again, and decide again with its new ETag",
   ),
   body_too_large: entry(413, "The body is larger than 64 KiB", "Send a smaller body"),
@@ -127,8 +142,8 @@ const TABLE = {
   ),
   outcome_unknown: entry(
     503,
-    "The store did not confirm the request in time: the animal or category may or may not have been added, changed, removed or restored",
-    `${RETRY} with the same Idempotency-Key; without a key, first check the animal or category`,
+    "The store did not confirm the request in time: the animal, category or webhook may or may not have been added, changed, removed or restored",
+    `${RETRY} with the same Idempotency-Key; without a key, first check the animal, category or webhook`,
   ),
   overloaded: entry(
     503,

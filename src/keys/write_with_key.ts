@@ -32,13 +32,13 @@ export interface Expectations {
 }
 
 /** The type and the data of an event, and the position of the event of its subject that it was decided on. */
-export type DecidedBody = Omit<NewEvent<EventBody>, "id"> & EventBody;
+export type DecidedBody = NewEvent<EventBody>;
 
 /** The effect of a request. */
 export interface WriteRule<Before>
   extends Pick<EventCommand<Before, EventBody>, "subject" | "group"> {
-  /** Reads what decide() needs besides the head. */
-  read(base: { head: Head }): Promise<Before>;
+  /** Reads what decide() needs besides the head. `time` is that of the event. */
+  read(base: Pick<CommandSnapshot, "head" | "time">): Promise<Before>;
   /**
    * The event of the request; `undefined` if nothing changes. `last` is the event of the subject that the commit already
    * has. Depends only on its arguments. Throws the refusal.

@@ -128,6 +128,8 @@ function createConfiguredService(
     report: stderrLogger,
     accessLog: config.accessLog,
     trustedProxies: config.trustedProxies,
+    webhookAllow: config.webhookAllow,
+    webhookKeys: config.webhookKeys,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",

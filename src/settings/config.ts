@@ -10,6 +10,8 @@ import {
 import { isAbsolute } from "node:path";
 import process from "node:process";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
+import { Networks } from "../runtime/networks.ts";
+import { WebhookKeys } from "../webhooks/secrets.ts";
 import {
   DEV_DEFAULTS,
   type InternalVariableName,
@@ -52,6 +54,10 @@ export interface ServiceConfig {
   accessLog: boolean;
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;
+  /** The keys for the secrets of webhooks; `undefined` if webhooks are off. */
+  webhookKeys: WebhookKeys | undefined;
+  /** Private addresses that webhooks may have. */
+  webhookAllow: Networks | undefined;
 }
 
 /** The settings of a service whose store has been located. */
@@ -135,6 +141,9 @@ export function readServiceConfig(
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     trustedProxies: readAs("TRUSTED_PROXIES", networks, TrustedProxies.parse),
+    webhookKeys: readWebhookKeys(),
+    webhookAllow: readAs("WEBHOOK_ALLOW", networks, Networks.parse) ??
+      Networks.parse(defaults.WEBHOOK_ALLOW ?? ""),
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
@@ -187,6 +196,17 @@ function reasonForOneProcess(): string | undefined {
   if (read("KV_PATH") === ":memory:") return "if KV_PATH is :memory:, which they cannot share";
   if (process.platform !== "linux") return "because only Linux spreads connections over more";
   return undefined;
+}
+
+/** The message does not repeat the key. */
+function readWebhookKeys(): WebhookKeys | undefined {
+  const text = read("WEBHOOK_KEY");
+  const keys = text === undefined ? undefined : WebhookKeys.parse(text);
+  if (text === undefined || keys !== undefined) return keys;
+  throw new ConfigError(
+    "WEBHOOK_KEY must be 32 bytes in base64, as openssl rand -base64 32 makes them, or two such " +
+      "keys, separated by a comma",
+  );
 }
 
 function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {

@@ -50,6 +50,14 @@ export const VARIABLES = {
   TRUSTED_PROXIES: {
     meaning: "addresses and networks of your proxies, whose X-Forwarded-For names the client",
   },
+  WEBHOOK_KEY: {
+    meaning:
+      "key for the secrets of webhooks, 32 bytes in base64, or a new and an old one, separated by a comma; without it, webhooks are off",
+  },
+  WEBHOOK_ALLOW: {
+    meaning:
+      "private addresses and networks that webhooks may have, also without TLS, such as 127.0.0.1, 192.168.1.0/24",
+  },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: {
@@ -92,4 +100,5 @@ export const STORE_VARIABLES: VariableName[] = SERVICE_VARIABLES
 export const DEV_DEFAULTS = {
   HOST: "127.0.0.1",
   NEW_STORE: "make",
+  WEBHOOK_ALLOW: "127.0.0.1, ::1",
 } as const satisfies Partial<Record<VariableName, string>>;

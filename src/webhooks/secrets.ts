@@ -4,7 +4,8 @@ import { createHmac, hash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Webhook, WebhookSecret } from "../../events/webhook.ts";
 
-const KEY_BYTES = 32;
+/** Size of a key. */
+export const WEBHOOK_KEY_BYTES = 32;
 
 /** During a rotation of the key, there are two. */
 const KEYS_LIMIT = 2;
@@ -40,8 +41,8 @@ export class WebhookKeys {
 
   /** The keys of those 32 bytes each; the first one makes new secrets. */
   static of(keys: readonly Uint8Array[]): WebhookKeys {
-    const isRight = keys.length > 0 && keys.every(({ length }) => length === KEY_BYTES);
-    if (!isRight) throw new TypeError(`Each key must have ${KEY_BYTES} bytes`);
+    const isRight = keys.length > 0 && keys.every(({ length }) => length === WEBHOOK_KEY_BYTES);
+    if (!isRight) throw new TypeError(`Each key must have ${WEBHOOK_KEY_BYTES} bytes`);
     return new WebhookKeys(keys.map((bytes) => {
       return { bytes, fingerprint: hash("sha256", bytes, "hex").slice(0, FINGERPRINT_DIGITS) };
     }));

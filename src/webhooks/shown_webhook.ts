@@ -1,11 +1,12 @@
 /** A webhook as clients read it. */
 
-import { Instant, objectEncoder, Ulid } from "eventstore-less/encoding";
+import { objectEncoder } from "eventstore-less/encoding";
 import { z } from "zod";
 import { DisabledReason, NewWebhook, type Webhook } from "../../events/webhook.ts";
+import { KEY_ID_SCHEMA, TIME_SCHEMA } from "../api/described_event.ts";
 
 export const ShownWebhook = z.strictObject({
-  id: Ulid.max(26).meta({ description: "The identifier of the webhook, given by the service" }),
+  id: KEY_ID_SCHEMA.describe("The identifier of the webhook, given by the service"),
   ...NewWebhook.shape,
   status: z.enum(["enabled", "disabled"])
     .meta({ description: "Whether the service calls the endpoint" }),
@@ -13,7 +14,7 @@ export const ShownWebhook = z.strictObject({
     description:
       "Why the service has disabled the webhook: the endpoint answered 410, or failed for five days",
   }),
-  createdAt: Instant.max(24).meta({ description: "When the webhook was added" }),
+  createdAt: TIME_SCHEMA.describe("When the webhook was added"),
 });
 export type ShownWebhook = z.infer<typeof ShownWebhook>;
 

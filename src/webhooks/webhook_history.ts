@@ -1,12 +1,7 @@
 import type { History } from "eventstore-less";
 import { assertNever } from "eventstore-less/parts";
 import type { RecordedLine } from "../../events/all_events.ts";
-import {
-  encodeWebhook,
-  formerTermsOf,
-  type NewWebhook,
-  type Webhook,
-} from "../../events/webhook.ts";
+import { encodeWebhook, formerTermsOf, patchTerms, type Webhook } from "../../events/webhook.ts";
 import { rotatedSecrets } from "./rotated_secrets.ts";
 import { isWebhookEvent, webhookAfter, type WebhookEvent } from "./webhook_event.ts";
 
@@ -88,8 +83,8 @@ function faultsOfEvent(
 
 /** A change leaves the secrets and the state as they are, and names exactly the terms that it changes. */
 function faultsOfChange(event: EventOf<"WebhookChanged">, before: Webhook): string[] {
-  const { previous, url, types, description } = event.data;
-  const terms: NewWebhook = { url, types, description };
+  const { previous } = event.data;
+  const terms = patchTerms(event.data, {});
   const faults = faultsOfState(event, { ...before, ...terms });
   const expected = JSON.stringify(formerTermsOf(before, terms));
   if (expected === "{}") faults.push("it changes no term of the webhook");

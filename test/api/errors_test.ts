@@ -14,7 +14,7 @@ import { CLAUSES } from "../interface/sections.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
 import { assertError } from "../support/assert_error.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { openTestService, type TestService, WEBHOOK_KEYS } from "../support/test_service.ts";
 
 type Send = (service: TestService) => Promise<Response>;
 
@@ -52,6 +52,9 @@ function pathsAt(base: string): string {
   const paths = Object.keys(DESCRIPTION.paths).map((path) => base + path);
   return `${paths.slice(0, -1).join(", ")} or ${paths.at(-1)}`;
 }
+
+/** The id of no webhook. */
+const NOBODY = "01HZZZZZZZ9999999999999999";
 
 const REX = '{"name":"Rex","categoryId":1}';
 const ADD = `POST /v1/pets ${REX}`;
@@ -122,6 +125,16 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
     ],
   ],
 
+  "409 webhooks_off": [
+    [
+      "Webhooks are off, because the operator has given the service no WEBHOOK_KEY",
+      'POST /v1/webhooks {"url":"https://shop.example"}',
+      `PATCH /v1/webhooks/${NOBODY} {"description":"test"}`,
+      `DELETE /v1/webhooks/${NOBODY}`,
+      `POST /v1/webhooks/${NOBODY}/secret`,
+    ],
+  ],
+
   "503 not_ready": [
     ["The store is in memory and is lost when the process ends", bare("/readyz")],
   ],
@@ -133,7 +146,8 @@ for (const [name, cases] of Object.entries(CASES)) {
     for (const [message, ...requests] of cases) {
       for (const sent of requests) {
         const rateLimit = code === "rate_limited" ? 1 : undefined;
-        await using service = await openTestService({ rateLimit });
+        const webhookKeys = code === "webhooks_off" ? undefined : WEBHOOK_KEYS;
+        await using service = await openTestService({ rateLimit, webhookKeys });
         const response = await send(service, sent);
         const text = await response.clone().text();
         assertEquals(JSON.parse(text).message, message, String(sent).slice(0, 200));

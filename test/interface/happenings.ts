@@ -7,6 +7,7 @@ import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import { StoreClosedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { revokeApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
+import { WEBHOOKS_LIMIT } from "../../src/webhooks/write_webhook.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { COMMIT_FAULTS } from "../support/faulty_store.ts";
 import type { TestService } from "../support/test_service.ts";
@@ -37,6 +38,7 @@ const HAPPENINGS: [words: RegExp, happening: Happening][] = [
   ],
 
   [/^1,000 categories get names$/, ({ service }) => nameCategories(service)],
+  [/^100 webhooks are added$/, ({ service }) => addWebhooks(service)],
 
   // Faults of the store.
   [/^the disk is full$/, ({ service }) => service.faults.onCommit = COMMIT_FAULTS.isFull],
@@ -89,6 +91,13 @@ async function nameCategories({ appender, keyId, runtime }: TestService): Promis
     return appender.append({ prepare() {}, decide: () => [event] });
   });
   await Promise.all(named);
+}
+
+/** Adds as many webhooks as there may be. */
+async function addWebhooks({ addWebhook }: TestService): Promise<void> {
+  for (let number = 1; number <= WEBHOOKS_LIMIT; number++) {
+    await (await addWebhook({ url: `https://shop.example/${number}` })).body?.cancel();
+  }
 }
 
 /** Each list has only this entry, which is none if the store has a fault. */

@@ -16,7 +16,7 @@ import { describedAnswer } from "../support/assert_described.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { serveOnSocket } from "../support/serve_on_socket.ts";
 import { permissions } from "../support/test_needing.ts";
-import { openTestService, type TestService } from "../support/test_service.ts";
+import { openTestService, type TestService, WEBHOOK_KEYS } from "../support/test_service.ts";
 import { happen, repair } from "./happenings.ts";
 import { CLAUSES } from "./sections.ts";
 import { NEEDS } from "./story.ts";
@@ -87,7 +87,8 @@ async function expectedLog(response: Response): Promise<unknown[]> {
 async function openOnSocket(stack: AsyncDisposableStack) {
   const store = await SqliteStore.open(":memory:");
   stack.defer(() => store.close());
-  const service = createService({ store, runtime: systemRuntime, report() {} });
+  const webhookKeys = WEBHOOK_KEYS;
+  const service = createService({ store, runtime: systemRuntime, report() {}, webhookKeys });
   stack.defer(() => service.appender.drain());
   const { port } = stack.use(await serveOnSocket(service));
   const address = `http://127.0.0.1:${port}`;

@@ -17,6 +17,9 @@ export const METHODS: [path: string, allow: string][] = [
   ["/categories/{category}/events", READ],
   ["/events", READ],
   ["/key", READ],
+  ["/webhooks", "GET, HEAD, POST, OPTIONS"],
+  ["/webhooks/{nobody}", "GET, HEAD, PATCH, DELETE, OPTIONS"],
+  ["/webhooks/{nobody}/secret", WRITE],
 ];
 
 const ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"];

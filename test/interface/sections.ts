@@ -26,6 +26,7 @@ import { RESTORE } from "./restore.ts";
 import { SEARCH } from "./search.ts";
 import type { Section, Story } from "./story.ts";
 import { SUMMARY } from "./summary.ts";
+import { WEBHOOKS } from "./webhooks.ts";
 
 export const SECTIONS: readonly Section[] = [
   LIST,
@@ -43,6 +44,7 @@ export const SECTIONS: readonly Section[] = [
   BATCH,
   RESTORE,
   SUMMARY,
+  WEBHOOKS,
   CONDITIONS,
   COMPRESSION,
   IDEMPOTENCY,

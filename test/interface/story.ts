@@ -33,6 +33,8 @@ export const NEEDS = [
   "a clock",
   "faults",
   "an operator",
+  // The service has a key for their secrets.
+  "webhooks",
 ] as const;
 
 export type Need = (typeof NEEDS)[number];

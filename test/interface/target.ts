@@ -34,7 +34,7 @@ interface Keys {
 }
 
 /** What each of these services has. */
-const HAS: Need[] = ["a read-only key", "a store that nobody else changes"];
+const HAS: Need[] = ["a read-only key", "a store that nobody else changes", "webhooks"];
 
 /** Declares a test of all stories, with a step for each section. */
 export function testStories({ name, needs, open }: Target): void {
@@ -91,6 +91,9 @@ export interface NewStore {
   env?: Record<string, string>;
 }
 
+/** The key for the secrets of webhooks. */
+const WEBHOOK_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
 /** Makes a store that is empty. */
 export type MakeStore = (stack: AsyncDisposableStack) => Promise<NewStore>;
 
@@ -123,7 +126,7 @@ async function startAll(
   const keys = await useRealStore(name, issueKeys, env);
   const addresses: string[] = [];
   for (const start of starts) {
-    const service = stack.use(await start(name, env));
+    const service = stack.use(await start(name, { ...env, WEBHOOK_KEY }));
     addresses.push(service.address);
     stack.defer(async () => assertEquals(await service.stop(), 0, service.lines.join("\n")));
   }

@@ -133,6 +133,8 @@ const CONFIG: LocatedConfig = {
   metrics: undefined,
   accessLog: false,
   trustedProxies: undefined,
+  webhookAllow: undefined,
+  webhookKeys: undefined,
   corsOrigins: [],
   rateLimit: undefined,
   publicUrl: undefined,

@@ -46,9 +46,31 @@ Deno.test("redactKeys() removes a percent-encoded, upper-case or wrapped key", (
   }
 });
 
+Deno.test("redactKeys() removes a secret of a webhook", () => {
+  const secret = "whsec_b82de3W8u+l7tf1tJUJCno1GG5/vQg4g9qsPHRSUg2w=";
+  for (const form of [secret, secret.slice(0, 20), encodeURIComponent(secret)]) {
+    assertEquals(redactKeys(line(form)), line("whsec_…"));
+  }
+  assertEquals(redactKeys(line(`${secret} ${TOKEN}`)), line("whsec_… pets_…"));
+  for (const text of ["whsec_", "whsec_…", "whsec-abcdefgh"]) {
+    assertEquals(redactKeys(line(text)), line(text));
+  }
+});
+
 Deno.test("redactKeys() takes linear time for a hostile text", () => {
   // In quadratic time, it would take hours.
-  for (const part of ["%", "%25", "pets_", "pets_abcdefa", "p%2565ts%25", "pets_%2525"]) {
+  for (
+    const part of [
+      "%",
+      "%25",
+      "pets_",
+      "pets_abcdefa",
+      "p%2565ts%25",
+      "pets_%2525",
+      "whsec_",
+      "whsec_a/",
+    ]
+  ) {
     redactKeys(part.repeat(100_000));
   }
 });

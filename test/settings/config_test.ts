@@ -13,6 +13,8 @@ type Variables = Record<string, string>;
 
 const ADDRESS = "https://animals.example/store/v1";
 const DATABASE = "postgres://me@db.example/pets";
+const WEBHOOK_KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+const NEW_WEBHOOK_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const KV_TOKEN = { DENO_KV_ACCESS_TOKEN: "x" };
 
 const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, value: unknown][] = [
@@ -50,6 +52,15 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   [{}, (it) => it.trustedProxies, undefined],
   [{ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, clientBehindProxy, "203.0.113.1"],
   [{ TRUSTED_PROXIES: "::1" }, clientBehindProxy, "10.0.0.1"],
+  [{}, (it) => [it.webhookKeys, it.webhookAllow], [undefined, undefined]],
+  [{ WEBHOOK_KEY }, (it) => it.webhookKeys!.latest, "66687aadf862bd77"],
+  [{ WEBHOOK_KEY: `${NEW_WEBHOOK_KEY},${WEBHOOK_KEY}` }, secretsWith, [
+    "630dcd2966c43366",
+    true,
+  ]],
+  [{ WEBHOOK_ALLOW: "10.0.0.0/8, ::1" }, ({ webhookAllow }) => {
+    return ["10.1.2.3", "::1", "127.0.0.1"].map((address) => webhookAllow!.has(address));
+  }, [true, true, false]],
   [{ PROCESSES: "1" }, (it) => it.processes, undefined],
   [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
   [{}, (it) => it.metrics, undefined],
@@ -100,6 +111,11 @@ const FAULTY: Record<string, Variables[]> = {
   "PROCESSES must be 1 if KV_PATH is :memory:": [{ PROCESSES: "2", KV_PATH: ":memory:" }],
   "ACCESS_LOG must be true or false": valuesOf("ACCESS_LOG", ["yes"]),
   "TRUSTED_PROXIES must be": valuesOf("TRUSTED_PROXIES", ["proxy.example", "10.0.0.0/33", "1"]),
+  "WEBHOOK_KEY must be 32 bytes in base64": valuesOf("WEBHOOK_KEY", [
+    ...["hunter2", `${"hunter2".repeat(6)}=`, `${WEBHOOK_KEY},`, ","],
+    `${WEBHOOK_KEY},${WEBHOOK_KEY}`,
+  ]),
+  "WEBHOOK_ALLOW must be": valuesOf("WEBHOOK_ALLOW", ["localhost", "10.0.0.0/33", "1", "*"]),
   "KV_PATH must not contain credentials": valuesOf("KV_PATH", [
     ...["https://me:hunter2@kv.example", "https://hunter2@kv.example"],
     "https://kv.example/?token=hunter2",
@@ -165,6 +181,12 @@ function valuesOf(name: string, values: string[]): Variables[] {
 function clientBehindProxy({ trustedProxies }: ServiceConfig): string {
   const headers = new Headers({ "x-forwarded-for": "203.0.113.1" });
   return trustedProxies!.clientOf("10.0.0.1", headers);
+}
+
+/** The fingerprint of new secrets, and whether there are those of the old key. */
+function secretsWith({ webhookKeys }: ServiceConfig): [string, boolean] {
+  const old = { eventId: "01HZZZZZZZ0000000000000001", secretKey: "66687aadf862bd77" };
+  return [webhookKeys!.latest, webhookKeys!.textOf(old) !== undefined];
 }
 
 function storeOf({ store }: ServiceConfig): string {

@@ -76,7 +76,9 @@ function layersOfEngine(): string[][] {
 /** The folders of the collections of the application. That of API keys is in a lower layer, too, and counts there. */
 function foldersOfCollections(application: string): RegExp[] {
   const imports = application.matchAll(/^import .* from "\.\/(\w+)\/\w+\.ts";$/gm);
-  return Array.from(imports, ([, folder]) => new RegExp(`^src/${folder}/`));
+  // The application has its name from the settings, which are in a higher layer.
+  return Array.from(imports, ([, folder]) => folder).filter((folder) => folder !== "settings")
+    .map((folder) => new RegExp(`^src/${folder}/`));
 }
 
 /** The layer and the room of a file. A room is identified by its pattern. */

@@ -5,6 +5,7 @@ import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
+import { WebhookKeys } from "../../src/webhooks/secrets.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "eventstore-less/testing";
 import { fetchFrom, type FetchHandler } from "./fetch_from.ts";
@@ -44,9 +45,17 @@ export interface Client {
   removeCategory(id: bigint | string, headers?: HeadersInit): Promise<Response>;
   /** Lists all categories. Rejects if the response is not a list. */
   listCategories(): Promise<{ id: bigint; name: string }[]>;
+  /** Sends a request to add a webhook. */
+  addWebhook(terms: unknown, headers?: HeadersInit): Promise<Response>;
+  updateWebhook(id: string, patch: unknown, headers?: HeadersInit): Promise<Response>;
+  removeWebhook(id: string, headers?: HeadersInit): Promise<Response>;
+  rotateWebhookSecret(id: string, headers?: HeadersInit): Promise<Response>;
   /** Lists pets, and resolves to their ids. Rejects if the response is not a list. */
   listIds(query?: string): Promise<number[]>;
 }
+
+/** The keys for the secrets of webhooks of test services. */
+export const WEBHOOK_KEYS = WebhookKeys.of([new Uint8Array(32)]);
 
 /** Opens the stores of test services. Tests of another engine replace it. */
 export const TEST_STORES = {
@@ -60,7 +69,7 @@ export async function openTestService(
   const reports: TestService["reports"] = [];
   const store = faultyStore(runtime.awaited(await TEST_STORES.open()));
   const report: Logger = (level, event, details) => reports.push([level, event, details]);
-  const service = createService({ store, runtime, report, ...options });
+  const service = createService({ store, runtime, report, webhookKeys: WEBHOOK_KEYS, ...options });
   const { id: keyId, token } = await issueApiKey(service, { label: "test" });
   const client = clientOfHandler(token, service.handler);
   const close = async () => {
@@ -83,7 +92,7 @@ export async function openTestService(
 
 /** Another instance on the same store, or the same one after a restart, with its client. */
 export function otherInstance({ store, runtime, token }: TestService): Service & Client {
-  const service = createService({ store, runtime, report: () => {} });
+  const service = createService({ store, runtime, report: () => {}, webhookKeys: WEBHOOK_KEYS });
   return { ...service, ...clientOfHandler(token, service.handler) };
 }
 
@@ -123,6 +132,11 @@ export function clientOf(token: string, carry: Client["sendBare"]): Client {
     removeCategory: (id, headers) => send(`/v1/categories/${id}`, { method: "DELETE", headers }),
     listCategories: async () =>
       parseExactJson(await (await send("/v1/categories")).text()) as { id: bigint; name: string }[],
+    addWebhook: (terms, headers) => sendJson("POST", "/v1/webhooks", terms, headers),
+    updateWebhook: (id, patch, headers) => sendJson("PATCH", `/v1/webhooks/${id}`, patch, headers),
+    removeWebhook: (id, headers) => send(`/v1/webhooks/${id}`, { method: "DELETE", headers }),
+    rotateWebhookSecret: (id, headers) =>
+      send(`/v1/webhooks/${id}/secret`, { method: "POST", headers }),
     restore: (petId, headers) => send(`/v1/pets/${petId}/restore`, { method: "POST", headers }),
     remove: (petId, headers, body) =>
       send(`/v1/pets/${petId}`, { method: "DELETE", headers, body }),

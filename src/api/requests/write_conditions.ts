@@ -18,7 +18,7 @@ export const IF_MATCH = new Component("parameters", "IfMatch", {
   name: "If-Match",
   in: "header",
   description:
-    "The `ETag` of the animal (also with `ids=1`) or category that you have read, or several; `*` allows any state. If it has none " +
+    "The `ETag` of the animal (also with `ids=1`), category or webhook that you have read, or several; `*` allows any state. If it has none " +
     "of them, the status is 412. Unlike in RFC 9110 (13.1.1), an `ETag` also matches as a proxy that compresses left it: with " +
     "`W/` before it, or with a coding at its end (`-gzip`). This is safe, because it is a hash of the content",
   schema: { type: "string", pattern: ENTITY_TAGS_PATTERN.source },
@@ -30,7 +30,7 @@ export const IF_NONE_MATCH_OF_WRITE = new Component("parameters", "IfNoneMatchOf
   in: "header",
   description:
     "With `*`, the status is 412 if the animal exists, or if the category has a name: so a name that somebody else gives at the " +
-    "same time is not replaced. With the `ETag` of one or several states, it is 412 if the animal or category is in one of them",
+    "same time is not replaced. With the `ETag` of one or several states, it is 412 if the animal, category or webhook is in one of them",
   schema: { type: "string", pattern: ENTITY_TAGS_PATTERN.source },
 });
 

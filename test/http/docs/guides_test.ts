@@ -31,6 +31,9 @@ import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { type FetchHandler, serveFetch } from "../../support/fetch_from.ts";
+import { EXAMPLE_WEBHOOK } from "../../../src/webhooks/described_webhooks.ts";
+import { SECRET_OVERLAP_MS } from "../../../src/webhooks/rotated_secrets.ts";
+import { WEBHOOKS_LIMIT } from "../../../src/webhooks/write_webhook.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 const BASE = "https://animals.example/v1";
@@ -71,10 +74,14 @@ function succeeds(program: string, args: string[]): boolean {
 Deno.test("the guides have only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
-  const addresses = samples.match(/https?:[^"\s>]+/g)!;
+  const addresses = samples.match(/https?:[^"\s>]+/g)!
+    .filter((address) => address !== EXAMPLE_WEBHOOK.url);
   assert(addresses.length > 10);
   for (const address of addresses) {
-    assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
+    assertMatch(
+      address.slice(BASE.length),
+      /^\/(pets|categories|events|webhooks|\.\.\/openapi\.json)\b/,
+    );
   }
 });
 
@@ -89,6 +96,7 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Animals on a page", inWords(LIMIT_MAX)],
     ["Operations for several at once", inWords(BATCH_MAX)],
     ["Categories with names", inWords(CATEGORIES_LIMIT)],
+    ["Webhooks", inWords(WEBHOOKS_LIMIT)],
     ["Identifiers in `ids`", inWords(IDS_MAX)],
     ["`name` or `q` in a search", `${SEARCH_MAX} characters`],
     [
@@ -115,6 +123,9 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Paging", `(${LIMIT_MIN} to ${LIMIT_MAX}, by default ${LIMIT_DEFAULT})`],
     ["Paging", `only these animals, 1 to ${IDS_MAX},`],
     ["Names of categories", statusOf("category_name_taken")],
+    ["Webhooks", `at most ${WEBHOOKS_LIMIT} webhooks.`],
+    ["Webhooks", statusOf("webhooks_off")],
+    ["Webhooks", `For ${SECRET_OVERLAP_MS / 3_600_000} hours after it`],
     ["Follow the store", statusOf("feed_reset")],
     ["Limits", `at most ${inWords(FOLLOWERS_LIMIT)} streams`],
     ["Limits", `and ${SEARCHES_LIMIT} searches`],
@@ -164,12 +175,14 @@ for (const language of LANGUAGES) {
     await using server = serveFetch(endingStreams(service.fetch));
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
+    const webhook = await (await service.addWebhook({ url: "https://shop.example" })).json();
     const operations = Object.values(paths).flatMap((methods) => Object.entries(methods))
       .map(([method, operation]) => ({ operation, place: placeOf(method, operation.operationId) }))
       .sort((one, other) => one.place - other.place);
     for (const { operation } of operations) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
-      const printed = await runSample(language, source, service.token);
+      const code = source.replaceAll(EXAMPLE_WEBHOOK.id, webhook.id);
+      const printed = await runSample(language, code, service.token);
       const words = wordsOf(operation);
       assert(words.length > 0, operation.operationId);
       for (const word of words) assertStringIncludes(printed, word, operation.operationId);
@@ -188,6 +201,9 @@ const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']s
 const FOLLOWED = /^250 animals\n250 PetUpdated .*Max 1.*\n250 animals\n249 PetRemoved .*Max 1.*\n$/;
 /** A list of one removed animal, and the animal after its restore. */
 const RESTORED = /^\[{"id":1,"name":"Rex",[^}]*"etag":"[^}]*}\]{"id":1,"name":"Rex",[^}]*}$/;
+/** The webhook with its secret, and a list of it without one. */
+const ADDED_WEBHOOK =
+  /^{"id":"\w{26}",.*"secret":"whsec_[^"]+"}\[{"id":"\w{26}",[^}]*"createdAt":"[^"]+"}\]$/;
 const REFUSED = /401|invalid_credentials/;
 
 type Program = [guide: string, mark: string, language: Language, printed: RegExp, failure?: RegExp];
@@ -207,6 +223,7 @@ const PROGRAMS: Program[] = [
   ],
   ["Names of categories", "bash", "curl", /^(\[?{"id":7,"name":"Dogs"}\]?){2}$/],
   ["Restore a removed animal", "bash", "curl", RESTORED],
+  ["Webhooks", "bash", "curl", ADDED_WEBHOOK],
   ["Polling", "bash", "curl", new RegExp(`^\\[{"id":${PETS},"name":"Rex"`)],
   ["Change or remove an animal", "javascript", "JavaScript", SOLD],
   ["Change or remove an animal", "python", "Python", SOLD],

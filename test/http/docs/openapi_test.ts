@@ -91,6 +91,7 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   const bodies = idsOf(operations.filter(({ requestBody }) => requestBody !== undefined));
   const ofPets = idsOf(operations.filter(({ path }) => path.includes("{petId}")));
   const ofCategories = idsOf(operations.filter(({ path }) => path.includes("{categoryId}")));
+  const ofWebhooks = idsOf(operations.filter(({ path }) => path.includes("{webhookId}")));
   const conditional = idsOf(
     operations.filter(({ parameters }) =>
       parameters.some(({ $ref }) => $ref?.endsWith("/IfMatch"))
@@ -106,6 +107,11 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     pet_not_removed: ["restorePet"],
     pet_erased: ["restorePet"],
     category_not_found: ofCategories,
+    webhook_not_found: ofWebhooks,
+    webhooks_off: idsOf(
+      operations.filter(({ method, path }) => method !== "get" && path.startsWith("/webhooks")),
+    ),
+    too_many_webhooks: ["addWebhook"],
     category_name_taken: ["nameCategory"],
     too_many_categories: ["nameCategory"],
     precondition_failed: conditional,

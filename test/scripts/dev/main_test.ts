@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { decodeHeadRecord, EMPTY_HEAD, encodeHead } from "../../../src/eventstore_less/log/head.ts";
 import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { WebhookKeys } from "../../../src/webhooks/secrets.ts";
 import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -31,12 +32,15 @@ test("dev prints a curl line that works, keeps its key, reports what is wrong, a
     await using dev = startDev(project, temp.kvPath);
     const token = await dev.serves();
     assertEquals(await Deno.readTextFile(file), `${token}\n`);
+    const webhookKey = await Deno.readTextFile(`${temp.kvPath}.dev_webhook_key`);
+    assertNotEquals(WebhookKeys.parse(webhookKey.trim()), undefined);
     if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
     await dev.reports(/TS2322/);
     await dev.reports(/^The type check failed; it runs again after the next change$/);
     await edit(project, () => correct);
     await dev.reports(/^The type check passes again$/);
     assertEquals(await dev.serves(), token);
+    assertEquals(await Deno.readTextFile(`${temp.kvPath}.dev_webhook_key`), webhookKey);
 
     await edit(project, () => "export const = ;\n");
     await dev.reports(/^The service has ended; it starts again after the next change$/);

@@ -76,9 +76,9 @@ export class WebhookWorld implements AsyncDisposable {
     const faults = faultyStore(runtime.awaited(sharedOf(this.memory)));
     const reports: WebhookInstance["reports"] = [];
     const report: Logger = (_level, event, details) => reports.push([event, details]);
-    const sender = { send: (request: WebhookRequest) => this.#send(request) };
-    const webhookCalls = calls ? { keys, sender } : undefined;
-    const service = createService({ store: faults, runtime, report, webhookCalls });
+    const webhookSender = { send: (request: WebhookRequest) => this.#send(request) };
+    const webhookKeys = calls ? keys : undefined;
+    const service = createService({ store: faults, runtime, report, webhookKeys, webhookSender });
     const instance = { ...service, faults, reports };
     this.#instances.push(instance);
     return instance;
