@@ -195,7 +195,10 @@ export function createService(options: ServiceOptions): Service {
     store,
     storeDamage,
     trustedProxies,
+    attempts,
     callableAddresses,
+    delivery,
+    eventStore,
     webhookKeys,
     webhooks,
   });
@@ -236,6 +239,7 @@ export function createService(options: ServiceOptions): Service {
   });
   const endWaiting = () => {
     bodies.cancel();
+    delivery?.endCalls();
     followers.endAll();
   };
   const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);

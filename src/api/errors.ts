@@ -108,6 +108,11 @@ const TABLE = {
     "The service has no key for the secrets of webhooks, so it calls no endpoint",
     "Ask the operator to turn webhooks on",
   ),
+  webhook_stopped: entry(
+    409,
+    "After a restore, nobody knows which events the endpoint of the webhook has",
+    "Send the lastEventId after which it continues, such as now",
+  ),
   feed_reset: entry(
     410,
     "The log has no event with this id: it is another log, or was restored to an earlier state",

@@ -1,3 +1,5 @@
+import type { EventStore } from "eventstore-less";
+import type { EventBody } from "../../events/all_events.ts";
 import { ULID } from "eventstore-less/encoding";
 import { NewWebhook } from "../../events/webhook.ts";
 import type { ApiRequest } from "../api/api_request.ts";
@@ -21,10 +23,12 @@ import {
 } from "./described_webhooks.ts";
 import { secretResponse } from "./secret_response.ts";
 import { ShownWebhook } from "./shown_webhook.ts";
+import { WEBHOOKS_COLLECTION } from "./webhook_counts.ts";
 import * as commands from "./write_webhook.ts";
 
 export interface AddWebhookDeps extends commands.WriteWebhookDeps, CallableDeps {
   bodies: BodyReader;
+  eventStore: Pick<EventStore<EventBody>, "registerConsumers">;
 }
 
 const LOCATION = always(
@@ -76,6 +80,8 @@ async function prepare(deps: AddWebhookDeps, { request, baseUrl }: ApiRequest, t
   const terms = parseBody(await deps.bodies.readJson(request), NewWebhook, ShownWebhook);
   expectCallable(terms.url, deps);
   return async () => {
+    // Otherwise, the consumer of the first webhook would need a place, because the log has events before it.
+    await deps.eventStore.registerConsumers(WEBHOOKS_COLLECTION);
     const added = await commands.addWebhook(deps, { terms, token, idempotencyKey });
     return secretResponse(201, added, { location: `${baseUrl}/webhooks/${added.id}` });
   };

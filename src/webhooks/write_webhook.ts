@@ -237,7 +237,7 @@ export function stateOf(record: WebhookRecord): Webhook {
   return { webhookId, ...patchTerms(record, {}), createdAt, addedAt, secrets, disabledReason };
 }
 
-function writtenOf(webhook: Webhook, isDuplicate: boolean): WrittenWebhook {
+export function writtenOf(webhook: Webhook, isDuplicate: boolean): WrittenWebhook {
   const text = encodeShownWebhook(shownWebhook(webhook));
   return { id: webhook.webhookId, text, isDuplicate };
 }

@@ -3,13 +3,18 @@
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
 import { QUEUE_LIMIT } from "../../src/eventstore_less/append/command_queue.ts";
-import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { encodeConsumerRecord } from "../../src/eventstore_less/consumers/consumer_record.ts";
+import { consumersKey, projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import { StoreClosedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { revokeApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
+import { consumerOfWebhook } from "../../src/webhooks/delivery/consumer_of_webhook.ts";
+import { disableWebhook } from "../../src/webhooks/delivery/disable_webhook.ts";
+import { WEBHOOKS_COLLECTION } from "../../src/webhooks/webhook_counts.ts";
 import { WEBHOOKS_LIMIT } from "../../src/webhooks/write_webhook.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { COMMIT_FAULTS } from "../support/faulty_store.ts";
+import { commit } from "../support/store_contract.ts";
 import type { TestService } from "../support/test_service.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -39,6 +44,12 @@ const HAPPENINGS: [words: RegExp, happening: Happening][] = [
 
   [/^1,000 categories get names$/, ({ service }) => nameCategories(service)],
   [/^100 webhooks are added$/, ({ service }) => addWebhooks(service)],
+  [/^the endpoint is gone$/, ({ service }) => disableWebhooks(service)],
+  [/^nobody knows the places of consumers$/, ({ service }) => stopConsumers(service)],
+  [
+    /^the receivers of webhooks are full$/,
+    ({ service: { receivers } }) => Object.assign(receivers, { status: 507, answer: "Full" }),
+  ],
 
   // Faults of the store.
   [/^the disk is full$/, ({ service }) => service.faults.onCommit = COMMIT_FAULTS.isFull],
@@ -98,6 +109,24 @@ async function addWebhooks({ addWebhook }: TestService): Promise<void> {
   for (let number = 1; number <= WEBHOOKS_LIMIT; number++) {
     await (await addWebhook({ url: `https://shop.example/${number}` })).body?.cancel();
   }
+}
+
+/** As the deliveries do after 410. */
+async function disableWebhooks({ append, heads, webhooks }: TestService): Promise<void> {
+  const { head } = await heads.fresh();
+  const { byId } = await webhooks.asOf(head);
+  for (const webhook of byId.values()) await disableWebhook({ append, webhooks }, webhook, "gone");
+}
+
+/** As an instance notes it in a restored store. */
+async function stopConsumers({ faults, heads, webhooks }: TestService): Promise<void> {
+  const { head } = await heads.fresh();
+  const { byId } = await webhooks.asOf(head);
+  const stopped = [...byId.keys()].map(consumerOfWebhook);
+  const record = { write: 0, since: head.position, places: {}, stopped };
+  const key = consumersKey(WEBHOOKS_COLLECTION);
+  const value = encodeConsumerRecord(WEBHOOKS_COLLECTION, record);
+  await commit(faults, [{ type: "set", key, value }]);
 }
 
 /** Each list has only this entry, which is none if the store has a fault. */

@@ -20,6 +20,8 @@ export const METHODS: [path: string, allow: string][] = [
   ["/webhooks", "GET, HEAD, POST, OPTIONS"],
   ["/webhooks/{nobody}", "GET, HEAD, PATCH, DELETE, OPTIONS"],
   ["/webhooks/{nobody}/secret", WRITE],
+  ["/webhooks/{nobody}/resume", WRITE],
+  ["/webhooks/{nobody}/attempts", "GET, HEAD, POST, OPTIONS"],
 ];
 
 const ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"];

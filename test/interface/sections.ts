@@ -26,6 +26,7 @@ import { RESTORE } from "./restore.ts";
 import { SEARCH } from "./search.ts";
 import type { Section, Story } from "./story.ts";
 import { SUMMARY } from "./summary.ts";
+import { WEBHOOK_DELIVERIES } from "./webhook_deliveries.ts";
 import { WEBHOOKS } from "./webhooks.ts";
 
 export const SECTIONS: readonly Section[] = [
@@ -45,6 +46,7 @@ export const SECTIONS: readonly Section[] = [
   RESTORE,
   SUMMARY,
   WEBHOOKS,
+  WEBHOOK_DELIVERIES,
   CONDITIONS,
   COMPRESSION,
   IDEMPOTENCY,

@@ -6,6 +6,7 @@ import { createService, type Service, type ServiceOptions } from "../../src/serv
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { WebhookKeys } from "../../src/webhooks/secrets.ts";
+import type { Attempt } from "../../src/webhooks/sending/attempt.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "eventstore-less/testing";
 import { fetchFrom, type FetchHandler } from "./fetch_from.ts";
@@ -20,6 +21,8 @@ export interface TestService extends Service, Client {
   token: string;
   /** Log entries of the service, as [level, event, details]. */
   reports: [string, string, Record<string, unknown> | undefined][];
+  /** How the receivers of webhooks answer. */
+  receivers: Pick<Attempt, "status" | "answer">;
   /** The store below, whose calls go through faults. */
   faults: FaultyStore;
   [Symbol.asyncDispose](): Promise<void>;
@@ -69,7 +72,13 @@ export async function openTestService(
   const reports: TestService["reports"] = [];
   const store = faultyStore(runtime.awaited(await TEST_STORES.open()));
   const report: Logger = (level, event, details) => reports.push([level, event, details]);
-  const service = createService({ store, runtime, report, webhookKeys: WEBHOOK_KEYS, ...options });
+  const receivers: TestService["receivers"] = { status: 200 };
+  const send = () => {
+    const time = new Date(runtime.now()).toISOString();
+    return Promise.resolve({ time, durationMs: 0, ...receivers });
+  };
+  const ofWebhooks = { webhookKeys: WEBHOOK_KEYS, webhookSender: { send } };
+  const service = createService({ store, runtime, report, ...ofWebhooks, ...options });
   const { id: keyId, token } = await issueApiKey(service, { label: "test" });
   const client = clientOfHandler(token, service.handler);
   const close = async () => {
@@ -83,6 +92,7 @@ export async function openTestService(
     fetch,
     keyId,
     token,
+    receivers,
     reports,
     faults: store,
     [Symbol.asyncDispose]: close,

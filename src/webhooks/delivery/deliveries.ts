@@ -50,7 +50,6 @@ export class Deliveries {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#wake();
-    this.#deps.delivery.endCalls();
     await this.#running;
     await this.#deps.eventStore.stopConsumers();
     await this.#deps.attempts.flush();

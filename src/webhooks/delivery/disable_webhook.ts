@@ -1,8 +1,9 @@
 import type { EventStore } from "eventstore-less";
 import type { EventBody } from "../../../events/all_events.ts";
-import type { DisabledReason, Webhook } from "../../../events/webhook.ts";
+import type { DisabledReason } from "../../../events/webhook.ts";
 import { WEBHOOKS_COLLECTION } from "../webhook_counts.ts";
 import type { WebhookReader, WebhookRecord } from "../webhook_reader.ts";
+import { stateOf } from "../write_webhook.ts";
 
 export interface DisableWebhookDeps {
   append: EventStore<EventBody>["append"];
@@ -30,9 +31,4 @@ export async function disableWebhook(
     },
   });
   return events.length > 0;
-}
-
-function stateOf(record: WebhookRecord): Webhook {
-  const { webhookId, url, types, description, createdAt, addedAt, secrets } = record;
-  return { webhookId, url, types, description, createdAt, addedAt, secrets };
 }

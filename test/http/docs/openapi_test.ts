@@ -88,6 +88,7 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   const idsOf = (chosen: typeof operations) => chosen.map(({ operationId }) => operationId).sort();
   const all = idsOf(operations);
   const writes = idsOf(operations.filter(({ method }) => method !== "get"));
+  const appends = writes.filter((operation) => operation !== "sendWebhook");
   const bodies = idsOf(operations.filter(({ requestBody }) => requestBody !== undefined));
   const ofPets = idsOf(operations.filter(({ path }) => path.includes("{petId}")));
   const ofCategories = idsOf(operations.filter(({ path }) => path.includes("{categoryId}")));
@@ -99,9 +100,10 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   );
   const some: Record<string, string[]> = {
     ...Object.fromEntries(WRITE_ERRORS.map((code) => [code, writes])),
+    ...Object.fromEntries(APPEND_ERRORS.map((code) => [code, appends])),
     invalid_body: bodies,
     unsupported_media_type: bodies,
-    feed_reset: ["listEvents"],
+    feed_reset: ["listEvents", "resumeWebhook", "sendWebhook"],
     overloaded: [...writes, "listEvents", "listPets", "summarizePets"].sort(),
     pet_not_found: ofPets,
     pet_not_removed: ["restorePet"],
@@ -112,6 +114,7 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
       operations.filter(({ method, path }) => method !== "get" && path.startsWith("/webhooks")),
     ),
     too_many_webhooks: ["addWebhook"],
+    webhook_stopped: ["resumeWebhook"],
     category_name_taken: ["nameCategory"],
     too_many_categories: ["nameCategory"],
     precondition_failed: conditional,
@@ -122,11 +125,13 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   }
 });
 
-/** Errors about the arrival of a body, an Idempotency-Key, or a commit. */
-const WRITE_ERRORS = [
-  ...["body_too_large", "malformed_body", "request_timeout"],
+/** Errors about the arrival of a body, and the right to write. */
+const WRITE_ERRORS = ["body_too_large", "malformed_body", "read_only_key", "request_timeout"];
+
+/** Errors about an Idempotency-Key, or a commit. */
+const APPEND_ERRORS = [
   ...["idempotency_key_reused", "invalid_idempotency_key"],
-  ...["outcome_unknown", "read_only_key", "storage_full"],
+  ...["outcome_unknown", "storage_full"],
 ];
 
 Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
