@@ -149,12 +149,12 @@ export class CollectionReader<Subject extends SubjectRecord> {
     return { head, byId, text, hash: sha256Hex(text) };
   }
 
-  /** If a record has not changed, returns the known subject, which may be proven. Throws `projection_damaged`. */
+  /** If a record has not changed, returns the subject that is proven already. Throws `projection_damaged`. */
   #subjectOf(entry: StoreEntry): Subject {
     const read = this.#of.decode(entry);
     const known = this.#cached?.byId.get(read.id);
-    const isKnown = known?.text === read.text && known.position === read.position;
-    return isKnown ? known : read;
+    const isUnchanged = known?.text === read.text && known.position === read.position;
+    return isUnchanged && known.isProven ? known : read;
   }
 
   #expectCount(count: number, head: Head): void {

@@ -79,6 +79,9 @@ const KNOWN_VALUES: Record<string, string[]> = {
   lastEventId: ["now", BEGINNING],
 };
 
+/** Only some addresses may be called, which a description cannot say. */
+const WEBHOOK_URL = "https://shop.example/hooks";
+
 /** Whether a parameter is the id of an event, which exists on no other store. */
 function isCursorOfEvents(
   { name, schema }: { name?: string; schema?: { pattern?: string } },
@@ -104,7 +107,7 @@ function forSchemathesis(
   leftOut: readonly string[],
 ): string {
   const replace = (
-    _: string,
+    name: string,
     value: unknown,
     { source }: { source: string },
   ) => {
@@ -117,6 +120,7 @@ function forSchemathesis(
         !isCursorOfEvents(it)
       );
     }
+    if (name === "url" && typeof value === "object") return { type: "string", enum: [WEBHOOK_URL] };
     const known = KNOWN_VALUES[(value as { name?: string } | null)?.name ?? ""];
     return known === undefined ? value : { ...value!, schema: { type: "string", enum: known } };
   };

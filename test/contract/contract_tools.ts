@@ -1,6 +1,7 @@
 /** The tools of the tests of the contract, in `.cache/`, each at a pinned version, and a service for them. */
 
 import { fillStore } from "../support/fill_store.ts";
+import { WEBHOOK_KEY } from "../support/webhook_key.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { expectDone, installFromPyPI } from "../support/third_party_tools.ts";
 
@@ -32,7 +33,7 @@ export async function startLiveService() {
   const folder = await Deno.makeTempDir();
   const kvPath = `${folder}/pets.sqlite3`;
   const token = await fillStore(kvPath, 1_000);
-  const process = await ServiceProcess.start(kvPath);
+  const process = await ServiceProcess.start(kvPath, { WEBHOOK_KEY });
   return {
     address: process.address,
     /** The address of the interface. */

@@ -7,6 +7,7 @@ import { describedAnswer } from "../support/assert_described.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { WEBHOOK_KEY } from "../support/webhook_key.ts";
 import { type Need as TestNeed, testNeeding } from "../support/test_needing.ts";
 import { clausesOf, SECTIONS } from "./sections.ts";
 import type { Need } from "./story.ts";
@@ -90,9 +91,6 @@ export interface NewStore {
   name: string;
   env?: Record<string, string>;
 }
-
-/** The key for the secrets of webhooks. */
-const WEBHOOK_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /** Makes a store that is empty. */
 export type MakeStore = (stack: AsyncDisposableStack) => Promise<NewStore>;

@@ -7,6 +7,7 @@ import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { WebhookKeys } from "../../src/webhooks/secrets.ts";
 import type { Attempt } from "../../src/webhooks/sending/attempt.ts";
+import { WEBHOOK_KEY } from "./webhook_key.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "eventstore-less/testing";
 import { fetchFrom, type FetchHandler } from "./fetch_from.ts";
@@ -58,7 +59,7 @@ export interface Client {
 }
 
 /** The keys for the secrets of webhooks of test services. */
-export const WEBHOOK_KEYS = WebhookKeys.of([new Uint8Array(32)]);
+export const WEBHOOK_KEYS = WebhookKeys.parse(WEBHOOK_KEY)!;
 
 /** Opens the stores of test services. Tests of another engine replace it. */
 export const TEST_STORES = {
@@ -101,8 +102,12 @@ export async function openTestService(
 }
 
 /** Another instance on the same store, or the same one after a restart, with its client. */
-export function otherInstance({ store, runtime, token }: TestService): Service & Client {
-  const service = createService({ store, runtime, report: () => {}, webhookKeys: WEBHOOK_KEYS });
+export function otherInstance(
+  { store, runtime, token }: TestService,
+  options: Partial<ServiceOptions> = {},
+): Service & Client {
+  const own = { store, runtime, report: () => {}, webhookKeys: WEBHOOK_KEYS };
+  const service = createService({ ...own, ...options });
   return { ...service, ...clientOfHandler(token, service.handler) };
 }
 

@@ -9,7 +9,8 @@ from animal_store_client.api.categories import count_animals, list_categories, n
 from animal_store_client.api.events import list_events, list_pet_events
 from animal_store_client.api.key import get_key
 from animal_store_client.api.pets import batch_pets, create_pet, get_pet, list_pets, remove_pet, restore_pet, update_pet
-from animal_store_client.models import ApiKey, Batch, BatchOperation, BatchOperationAction, BatchResults, Category, Error, NewCategory, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
+from animal_store_client.api.webhook_endpoints import add_webhook, get_webhook, list_webhooks, remove_webhook, rotate_webhook_secret, update_webhook
+from animal_store_client.models import ApiKey, Batch, BatchOperation, BatchOperationAction, BatchResults, Category, Error, NewCategory, NewPet, NewWebhook, NewWebhookTypesItem, Pet, PetEvent, PetPatch, PetStatus, StatusFilter, Webhook, WebhookPatch, WebhookWithSecret
 
 base_url, token = sys.argv[1:]
 
@@ -72,6 +73,19 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     taken = name_category.sync(7, client=client, body=NewCategory(name="dogs"))
     assert isinstance(taken, Error) and taken.code.value == "category_name_taken", taken
     assert remove_category.sync_detailed(-(2**63), client=client).status_code == 204
+
+    hook = NewWebhook(url="https://shop.example/hooks", types=[NewWebhookTypesItem.PETCREATED])
+    added = add_webhook.sync(client=client, body=hook, idempotency_key="hook")
+    assert isinstance(added, WebhookWithSecret) and added.secret.startswith("whsec_"), added
+    assert add_webhook.sync(client=client, body=hook, idempotency_key="hook") == added
+    patched = update_webhook.sync(added.id, client=client, body=WebhookPatch(types=None))
+    assert isinstance(patched, Webhook) and not patched.types, patched
+    assert list_webhooks.sync(client=client) == [patched] == [get_webhook.sync(added.id, client=client)]
+    rotated = rotate_webhook_secret.sync(added.id, client=client)
+    assert isinstance(rotated, WebhookWithSecret) and rotated.secret != added.secret, rotated
+    private = add_webhook.sync(client=client, body=NewWebhook(url="https://10.0.0.1/"))
+    assert isinstance(private, Error) and private.code.value == "invalid_body", private
+    assert remove_webhook.sync_detailed(added.id, client=client).status_code == 204
 
     category = list_pets.sync_detailed(client=client, category_id=2**63 - 1)
     assert category.parsed == [changed] and category.headers["x-total-count"] == "1", category

@@ -83,6 +83,19 @@ func main() {
 	gone, err := client.RemoveCategoryWithResponse(ctx, farCategory, nil)
 	expect(err == nil && gone.StatusCode() == 204, err)
 
+	hook := pets.WebhookInput{Url: "https://shop.example/hooks", Types: &[]pets.WebhookInputTypes{pets.WebhookInputTypesPetCreated}}
+	hooked, err := client.AddWebhookWithResponse(ctx, nil, hook)
+	expect(err == nil && hooked.JSON201 != nil && hooked.JSON201.Secret != "", err)
+	hookId := hooked.JSON201.Id
+	rotated, err := client.RotateWebhookSecretWithResponse(ctx, hookId, nil)
+	expect(err == nil && rotated.JSON200.Id == hookId && rotated.JSON200.Secret != hooked.JSON201.Secret, err)
+	hooks, err := client.ListWebhooksWithResponse(ctx, nil)
+	expect(err == nil && len(*hooks.JSON200) == 1 && (*hooks.JSON200)[0].Url == hook.Url, err)
+	unhooked, err := client.RemoveWebhookWithResponse(ctx, hookId, nil)
+	expect(err == nil && unhooked.StatusCode() == 204, err)
+	noHook, err := client.GetWebhookWithResponse(ctx, hookId, nil)
+	expect(err == nil && noHook.JSON404.Code == pets.WebhookNotFound, err)
+
 	limit, ids, category := int32(1), []int64{1, pet.Id}, int64(math.MaxInt64)
 	page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit})
 	expect(err == nil && (*page.JSON200)[0].Id == pet.Id, err)
