@@ -2,7 +2,7 @@
 
 import type { Runtime } from "eventstore-less";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import { AttemptFailedError } from "./attempt.ts";
 
 /** Number of addresses of a name that are tried. */
@@ -56,13 +56,13 @@ function connects(socket: Socket): Promise<boolean> {
 }
 
 /**
- * Speaks TLS on a socket to a host, whose certificate must be valid for its name or its address. `authorities` are trusted in
- * place of those of the runtime. Rejects with an `AttemptFailedError`.
+ * Speaks TLS on a socket to a host, whose certificate must be valid for its name or its address. The context has the
+ * authorities that are trusted. Rejects with an `AttemptFailedError`.
  */
 export function secure(
   socket: Socket,
   hostname: string,
-  { authorities, signal }: { authorities: string | undefined; signal: AbortSignal },
+  { secureContext, signal }: { secureContext: SecureContext; signal: AbortSignal },
 ): Promise<TLSSocket> {
   const host = hostname.replace(/^\[|[\].]$/g, "");
   const secured = connectTls({
@@ -70,7 +70,7 @@ export function secure(
     host,
     servername: isIP(host) === 0 ? host : undefined,
     ALPNProtocols: ["http/1.1"],
-    ca: authorities,
+    secureContext,
     // The environment cannot turn it off.
     rejectUnauthorized: true,
   });

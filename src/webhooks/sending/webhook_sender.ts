@@ -1,6 +1,8 @@
 /** Sends requests to the endpoints of webhooks, which may be hostile. Each ends in time and reads little. */
 
 import type { Runtime } from "eventstore-less";
+import type { Socket } from "node:net";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { type Attempt, AttemptFailedError } from "./attempt.ts";
 import type { CallableAddresses } from "./callable_addresses.ts";
 import { connectToOne, secure } from "./checked_socket.ts";
@@ -31,6 +33,8 @@ export interface WebhookSenderDeps {
 
 export class WebhookSender {
   readonly #deps: WebhookSenderDeps;
+  /** Made once, because it loads all authorities. */
+  #secureContext: SecureContext | undefined;
 
   constructor(deps: WebhookSenderDeps) {
     this.#deps = deps;
@@ -74,7 +78,7 @@ export class WebhookSender {
   }
 
   async #exchange({ url: text, headers, body }: WebhookRequest, signal: AbortSignal) {
-    const { runtime, callable, authorities } = this.#deps;
+    const { runtime, callable } = this.#deps;
     if (faultOfWebhookUrl(text, callable) !== undefined) {
       throw new AttemptFailedError("url_refused");
     }
@@ -85,8 +89,13 @@ export class WebhookSender {
     if (addresses.length === 0) throw new AttemptFailedError("address_refused");
     const port = Number(url.port || (isTls ? 443 : 80));
     const socket = await connectToOne(addresses, port, { runtime, isCallable, signal });
-    const stream = isTls ? await secure(socket, url.hostname, { authorities, signal }) : socket;
+    const stream = isTls ? await this.#secure(socket, url, signal) : socket;
     return await post(stream, url, { headers, body, now: () => runtime.now() });
+  }
+
+  #secure(socket: Socket, { hostname }: URL, signal: AbortSignal): Promise<Socket> {
+    this.#secureContext ??= createSecureContext({ ca: this.#deps.authorities });
+    return secure(socket, hostname, { secureContext: this.#secureContext, signal });
   }
 
   async #addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { Random } from "../../sim/random.ts";
 
 /** What a receiver does with a connection, and with the first packet of a request, after TLS. */
 export interface Behaviour {
@@ -97,4 +98,47 @@ export function dripping(begin: string, text: string, ms: number): Behaviour {
       socket.once("close", () => clearInterval(timer));
     },
   };
+}
+
+/** Parts of responses, right and wrong. */
+const PARTS = [
+  ...[
+    "HTTP/1.1 200 OK\r\n",
+    "HTTP/1.1 500 Error\r\n",
+    "HTTP/1.0 302 Found\r\n",
+    "HTTP/1.1 0 A\r\n",
+  ],
+  ...["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 101 Switch\r\n", "HTTP/1.1 999 Odd\r\n"],
+  ...[
+    "content-length: 5\r\n",
+    "content-length: -1\r\n",
+    "content-length: 99999999999999999999\r\n",
+  ],
+  ...["transfer-encoding: chunked\r\n", "transfer-encoding: gzip, chunked\r\n", "trailer: a\r\n"],
+  ...["connection: upgrade\r\nupgrade: h2c\r\n", "connection: keep-alive\r\n", "expect: 100\r\n"],
+  ...[
+    "retry-after: Wed, 99 Foo 2999\r\n",
+    "x: \u{e9}\0\r\n",
+    "x: y\n",
+    `x: ${"y".repeat(20_000)}\r\n`,
+  ],
+  ...["\r\n", "\r\n\r\n", "0\r\n\r\n", "5\r\nhello\r\n", "ffffffffffffffff\r\n", "hello", "\0"],
+];
+
+/** Sends some of these parts as a seed says, at once or one after the other, and then ends, or not. */
+export function oddly(seed: number): Behaviour {
+  const random = new Random(seed);
+  const parts = Array.from({ length: random.integer(0, 8) }, () => random.pick(PARTS));
+  if (random.chance(0.5)) parts.unshift(random.pick(PARTS));
+  const pausesMs = parts.map(() => random.chance(0.5) ? 0 : random.integer(1, 5));
+  const end = random.pick(["destroy", "end", "resetAndDestroy", undefined] as const);
+  const onConnection = async (socket: Socket) => {
+    for (const [index, part] of parts.entries()) {
+      const ms = pausesMs[index];
+      if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+      if (!socket.destroyed) socket.write(part, "latin1");
+    }
+    if (end !== undefined) socket[end]();
+  };
+  return { onConnection };
 }

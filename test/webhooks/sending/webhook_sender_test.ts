@@ -1,15 +1,15 @@
 /** The sender on the runtime of the tests: on Deno in this process, and on Node as a program. */
 
-import { assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { makeCertificates } from "../../support/certificates.ts";
-import { IS_ON_NODE, NODE } from "../../support/programs.ts";
+import { IS_ON_NODE, NODE, ON_DENO } from "../../support/programs.ts";
 import { expectDone } from "../../support/third_party_tools.ts";
 import { LINUX, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 import { type Attempt, isConfirmed } from "../../../src/webhooks/sending/attempt.ts";
 import { PUBLIC_ADDRESSES, REFUSED_ADDRESSES } from "./addresses.ts";
 import { DnsServer } from "./dns_server.ts";
-import { type Behaviour, dripping, flooding, Receiver, responding } from "./receiver.ts";
+import { type Behaviour, dripping, flooding, oddly, Receiver, responding } from "./receiver.ts";
 import { type SendInput, sendOnce } from "./send_once.ts";
 
 /** Linux has all addresses of 127.0.0.0/8. */
@@ -417,7 +417,7 @@ test("An answer without an end is not read further than its limit", async () => 
     // How much of a body comes before the limit of all bytes depends on the packets.
     if (outcome.answer === undefined) delete found.answer;
     assertEquals(found, outcome, what);
-    assertLess(attempts[index].durationMs, 3_000, what);
+    assertLess(attempts[index].durationMs, 15_000, what);
   }
 });
 
@@ -444,7 +444,8 @@ test("An attempt ends in time, however slow its receiver is", async () => {
   const inName = await send({ url: "https://receiver.test/", names, haste: HASTE });
   for (const attempt of [inTls, inName]) assertEquals(outcomeOf(attempt), { error: "timed_out" });
   for (const { durationMs } of [...slow, inTls, inName]) {
-    assertLess(Math.abs(durationMs - 15_000 / HASTE), 500);
+    assertGreater(durationMs, 14_000 / HASTE);
+    assertLess(durationMs, 15_000);
   }
   await silent.closed();
 });
@@ -465,6 +466,18 @@ test("A receiver may respond or close before the request was sent", async () => 
   assertEquals(attempts.map(outcomeOf), cases.map(([, outcome]) => outcome));
 });
 
+test("Whatever a receiver sends, the attempt has an outcome, and nothing else happens", async () => {
+  const receivers = Array.from({ length: 100 }, (_, seed) => oddly(seed));
+  const attempts = await sendToEach(receivers, { haste: 5 * HASTE });
+  assertEquals(attempts.length, receivers.length);
+  const seeds = attempts.keys().filter((seed) => {
+    const { status, error, answer = "" } = attempts[seed];
+    const hasOne = (status === undefined) !== (error === undefined);
+    return !hasOne || new TextEncoder().encode(answer).length > 1024;
+  });
+  assertEquals([...seeds], []);
+});
+
 test("send() rejects with the reason if the signal aborts, and closes the connection", async () => {
   await using receiver = await Receiver.start({});
   const url = `http://127.0.0.1:${receiver.port}/`;
@@ -477,7 +490,7 @@ test("send() rejects with the reason if the signal aborts, and closes the connec
   await assertRejects(() => sendOnce({ url, allow: "127.0.0.1" }, stop.signal), Error, "stopped");
 });
 
-test("The permissions of the service suffice on Deno", async () => {
+testNeeding(PROCESSES, LINUX, ON_DENO)("The permissions of the service suffice", async () => {
   const program = [Deno.execPath(), "run", "-q", "--no-prompt", "-P=service", PROGRAM];
   await using receiver = await startSecure(responding(OK));
   const url = `https://127.0.0.1:${receiver.port}/`;
