@@ -158,22 +158,27 @@ export const COMMANDS = {
     load: () => import("./status/command.ts"),
   }),
   webhooks: entry({
-    title: "Lists webhooks, shows the last calls of an endpoint, and sends again from a position",
+    title: "Lists webhooks, shows the last calls of an endpoint, and sends events again",
     details:
       `For each webhook, "list" shows the position of the last event that its endpoint has, how
       many events it is behind, and why the next one fails. "place" lets the deliveries continue after
-      another position, for example after a restore, which stops them.`,
+      another position, for example after a restore, which stops them. "send" calls the endpoint once,
+      with an event or with a test, also if the webhook is disabled.`,
     usage: [
       "webhooks list [--json]",
       "webhooks attempts ID [--json]",
       "webhooks place ID --after N",
+      "webhooks send ID [--event N]",
     ],
     flags: {
       "--after N": "the position of the last event that the endpoint should not get",
+      "--event N": "the position of the event to send again (by default, a test is sent)",
       "--json": "prints one JSON array; times are in UTC, and a value that is not known is absent",
     },
     positionals: ["ACTION", "ID"],
-    refusal: "no webhook has that id, or the log has no such position",
+    variables: [...STORE_VARIABLES, "WEBHOOK_KEY", "WEBHOOK_ALLOW"],
+    refusal:
+      "no webhook has that id, the log has no such position, or the endpoint does not confirm",
     permissions: "command",
     load: () => import("./webhooks/command.ts"),
   }),

@@ -28,15 +28,16 @@ test("deno.json has the tasks and the permissions that follow from the table of 
   assertEquals(withCommands(spoilt), text);
 });
 
-test("A command has the permissions of the service, without those for variables that are neither of the store nor its address", async () => {
+test("A command has the permissions of the service, without those for variables that no command needs", async () => {
   const { permissions: { service, command }, tasks } = await readJson("deno.json");
   // pg reads these on its own. They are hidden, so that only our settings count.
   const ignored = ["BINARY", "CLIENT_ENCODING", "OPTIONS", "REPLICATION", "SSLNEGOTIATION"];
   assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
   assertEquals(command.env.ignore, service.env.ignore);
   assertEquals(command.write, service.write);
-  // The command status asks the service.
-  assertEquals(command.env.allow, [...STORE_VARIABLES, "HOST", "PORT", "CALLED_AS"]);
+  // The command status asks the service, and the command webhooks calls an endpoint.
+  const further = ["HOST", "PORT", "WEBHOOK_KEY", "WEBHOOK_ALLOW", "CALLED_AS"];
+  assertEquals(command.env.allow, [...STORE_VARIABLES, ...further]);
   const others = Object.keys(tasks).filter((name) => !UNLIMITED_TASKS.test(name));
   assertEquals(others, Object.keys(COMMANDS));
 });

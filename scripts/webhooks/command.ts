@@ -1,19 +1,35 @@
 import type { StoreOf } from "eventstore-less";
-import { readConsumersOf } from "eventstore-less/parts";
+import { BackgroundWork, readConsumersOf, readProof } from "eventstore-less/parts";
 import { type ConsumerReport, placeConsumer, ToolError } from "eventstore-less/tools";
 import { CollectionReader } from "../../src/api/collection_reader.ts";
 import { APPLICATION } from "../../src/application.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { commandName } from "../../src/runtime/words.ts";
-import { ATTEMPT_ERRORS } from "../../src/webhooks/sending/attempt.ts";
+import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
+import { ConfigError, readWebhookConfig } from "../../src/settings/config.ts";
+import { ATTEMPT_ERRORS, isConfirmed } from "../../src/webhooks/sending/attempt.ts";
 import { AttemptLog, type NotedAttempt } from "../../src/webhooks/delivery/attempt_log.ts";
 import { consumerOfWebhook } from "../../src/webhooks/delivery/consumer_of_webhook.ts";
+import {
+  Delivery,
+  isDelivered,
+  type Message,
+  messageOf,
+  testMessage,
+} from "../../src/webhooks/delivery/delivery.ts";
 import { deliveryStateOf } from "../../src/webhooks/delivery/delivery_state.ts";
-import { READ_WEBHOOKS, type WebhookRecord } from "../../src/webhooks/webhook_reader.ts";
+import { CallableAddresses } from "../../src/webhooks/sending/callable_addresses.ts";
+import { WebhookSender } from "../../src/webhooks/sending/webhook_sender.ts";
+import {
+  READ_WEBHOOKS,
+  type WebhookReader,
+  type WebhookRecord,
+} from "../../src/webhooks/webhook_reader.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { formatCount, formatSecond, shorten } from "../cli/format.ts";
 import {
   CommandRefusedError,
+  EXIT,
   operatorCommand,
   print,
   say,
@@ -26,6 +42,7 @@ const TEXT_WIDTH = 60;
 
 interface Flags {
   after?: string;
+  event?: string;
   json?: boolean;
 }
 
@@ -43,7 +60,8 @@ export const command = operatorCommand<Flags>({
     expectUsage(usage.find((line) => line.split(" ")[1] === action), action, flags, id);
     if (action === "list") await list(flags);
     else if (action === "attempts") await showAttempts(id, flags);
-    else await place(id, flags);
+    else if (action === "place") await place(id, flags);
+    else return await send(id, flags);
   },
 });
 
@@ -56,7 +74,7 @@ function expectUsage(
 ): void {
   if (usage === undefined) {
     const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
-    throw new UsageError(`Use list, attempts or place${wrong}`);
+    throw new UsageError(`Use list, attempts, place or send${wrong}`);
   }
   const flag = Object.keys(flags).find((name) => !usage.includes(`--${name}`));
   if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
@@ -76,17 +94,16 @@ async function list({ json = false }: Flags): Promise<void> {
   await print(escapeInvisible(json ? JSON.stringify(webhooks.map(membersOf)) : table(webhooks)));
 }
 
+function readerOf({ heads, runtime, store }: Instance): WebhookReader {
+  const storeDamage = () => store.damage;
+  return new CollectionReader(READ_WEBHOOKS, { heads, runtime, store, storeDamage });
+}
+
 async function readWebhooks(instance: Instance): Promise<ListedWebhook[]> {
-  const { heads, runtime, store } = instance;
-  const reader = new CollectionReader(READ_WEBHOOKS, {
-    heads,
-    runtime,
-    store,
-    storeDamage: () => store.damage,
-  });
+  const { heads, store } = instance;
   const consumers = await readConsumersOf(APPLICATION, store);
   const { head } = await heads.fresh();
-  const { byId } = await reader.asOf(head);
+  const { byId } = await readerOf(instance).asOf(head);
   return [...byId.values()].map((webhook) => {
     const name = consumerOfWebhook(webhook.id);
     return { webhook, consumer: consumers.find((it) => it.name === name) };
@@ -169,4 +186,52 @@ async function place(id: string, { after }: Flags): Promise<void> {
   say(`The endpoint of webhook ${id} gets the events after position ${formatCount(position)}.`);
   if (webhook.disabledReason === undefined) return;
   say("The webhook is disabled: it gets them when its owner resumes it.");
+}
+
+/** Calls an endpoint once, as the service would. */
+async function send(id: string, { event }: Flags): Promise<number> {
+  const position = parseCount("--event", event, 1);
+  const { webhookKeys: keys, webhookAllow } = readWebhookConfig();
+  if (keys === undefined) throw new ConfigError("WEBHOOK_KEY must be that of the service");
+  const attempt = await withInstance(async (instance) => {
+    const { webhook } = await readWebhook(instance, id);
+    const message = position === undefined
+      ? testMessage(webhook, instance.runtime)
+      : await readMessage(instance, position);
+    const attempts = new AttemptLog(instance);
+    const callable = new CallableAddresses(webhookAllow);
+    const { heads, runtime, store } = instance;
+    const delivery = new Delivery({
+      append: instance.append.bind(instance),
+      attempts,
+      background: new BackgroundWork(runtime),
+      heads,
+      instrumentation: NO_INSTRUMENTATION,
+      keys,
+      report() {},
+      runtime,
+      sender: new WebhookSender({ runtime, callable }),
+      store,
+      webhooks: readerOf(instance),
+    });
+    if (!delivery.hasKeyOf(webhook)) {
+      throw new CommandRefusedError(`WEBHOOK_KEY has not made the secret of webhook ${id}`);
+    }
+    const made = await delivery.sendNow(webhook, message);
+    await attempts.flush();
+    return { eventId: message.id, ...made };
+  });
+  const { eventId, durationMs } = attempt;
+  say(`Sent ${eventId}: ${outcomeOf(attempt)}, in ${formatCount(durationMs)} ms`);
+  return isConfirmed(attempt) ? EXIT.done : EXIT.refused;
+}
+
+/** Rejects with `CommandRefusedError` unless the feed shows an event at the position. */
+async function readMessage({ heads, store }: Instance, position: number): Promise<Message> {
+  const { head } = await heads.fresh();
+  const recorded = position > head.position
+    ? undefined
+    : await readProof(APPLICATION, store, position);
+  if (recorded !== undefined && isDelivered(recorded.event)) return messageOf(recorded);
+  throw new CommandRefusedError(`Position ${position} of the log has no event that is delivered`);
 }

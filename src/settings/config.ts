@@ -121,6 +121,8 @@ export function readDevConfig(): ServiceConfig {
   return readServiceConfig(DEV_DEFAULTS);
 }
 
+const NETWORKS = "addresses and networks such as 127.0.0.1, 10.0.0.0/8, separated by commas";
+
 /** Throws `ConfigError`. */
 export function readServiceConfig(
   defaults: Partial<Record<VariableName, string>> = {},
@@ -128,7 +130,6 @@ export function readServiceConfig(
   const isPlatform = isOnDenoDeploy();
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
-  const networks = "addresses and networks such as 127.0.0.1, 10.0.0.0/8, separated by commas";
   const address = "an http(s) address whose path ends in /v1";
   const processNumber = Number(read("SUPERVISED_PROCESS")) || undefined;
   const processes = readProcesses();
@@ -140,10 +141,8 @@ export function readServiceConfig(
     metrics: isPlatform ? undefined : readMetricsAddress(processes, processNumber),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
-    trustedProxies: readAs("TRUSTED_PROXIES", networks, TrustedProxies.parse),
-    webhookKeys: readWebhookKeys(),
-    webhookAllow: readAs("WEBHOOK_ALLOW", networks, Networks.parse) ??
-      Networks.parse(defaults.WEBHOOK_ALLOW ?? ""),
+    trustedProxies: readAs("TRUSTED_PROXIES", NETWORKS, TrustedProxies.parse),
+    ...readWebhookConfig(defaults),
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
@@ -196,6 +195,17 @@ function reasonForOneProcess(): string | undefined {
   if (read("KV_PATH") === ":memory:") return "if KV_PATH is :memory:, which they cannot share";
   if (process.platform !== "linux") return "because only Linux spreads connections over more";
   return undefined;
+}
+
+/** The settings of webhooks, for a command that calls an endpoint, too. Throws {@linkcode ConfigError}. */
+export function readWebhookConfig(
+  defaults: Partial<Record<VariableName, string>> = {},
+): Pick<ServiceConfig, "webhookAllow" | "webhookKeys"> {
+  return {
+    webhookKeys: readWebhookKeys(),
+    webhookAllow: readAs("WEBHOOK_ALLOW", NETWORKS, Networks.parse) ??
+      Networks.parse(defaults.WEBHOOK_ALLOW ?? ""),
+  };
 }
 
 /** The message does not repeat the key. */

@@ -133,13 +133,13 @@ export class Delivery {
 
   async #isWanted(
     webhookId: string,
-    { type }: RecordedEvent,
+    event: RecordedEvent,
     head: Parameters<WebhookReader["asOf"]>[0],
   ): Promise<boolean> {
-    if (!(DELIVERED_TYPES as readonly string[]).includes(type)) return false;
+    if (!isDelivered(event)) return false;
     const { byId } = await this.#deps.webhooks.asOf(head);
     const { types } = byId.get(webhookId) ?? {};
-    return types === undefined || (types as readonly string[]).includes(type);
+    return types === undefined || (types as readonly string[]).includes(event.type);
   }
 
   /** Whether the failures last for five days, and nobody has changed or resumed the webhook since. */
@@ -159,6 +159,11 @@ export class Delivery {
   #secretsOf(webhook: WebhookRecord): string[] {
     return secretsOf(webhook, this.#deps.keys, this.#deps.runtime.now());
   }
+}
+
+/** Whether endpoints can get an event: it is one of the feed. */
+export function isDelivered({ type }: RecordedEvent): boolean {
+  return (DELIVERED_TYPES as readonly string[]).includes(type);
 }
 
 /** An event as the feed shows it. */

@@ -14,13 +14,12 @@ import { parseBody } from "../../api/requests/parse_body.ts";
 import { parseQuery } from "../../api/requests/query.ts";
 import type { BodyReader } from "../../api/requests/request_body.ts";
 import { APPLICATION } from "../../application.ts";
-import { DELIVERED_TYPES } from "../../../events/webhook.ts";
 import { type ApiKeyReader, expectMayWrite } from "../../keys/api_key_reader.ts";
 import { WEBHOOK_ID, WEBHOOKS_TAG } from "../described_webhooks.ts";
 import { webhookIdOf } from "../parse_target.ts";
 import type { WebhookReader } from "../webhook_reader.ts";
 import { expectKeys, expectWebhook, type WriteWebhookDeps } from "../write_webhook.ts";
-import { type Delivery, type Message, messageOf, testMessage } from "./delivery.ts";
+import { type Delivery, isDelivered, type Message, messageOf, testMessage } from "./delivery.ts";
 import {
   ATTEMPT,
   EXAMPLE_ATTEMPT,
@@ -127,7 +126,6 @@ async function messageOfEvent(
   const refusal = new HttpError("invalid_body", 'Field "eventId" names no event of the feed');
   if (position === 0) throw refusal;
   const recorded = await readProof(APPLICATION, store, position);
-  const isDelivered = (DELIVERED_TYPES as readonly string[]).includes(recorded.event.type);
-  if (!isDelivered) throw refusal;
+  if (!isDelivered(recorded.event)) throw refusal;
   return messageOf(recorded);
 }

@@ -1,6 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { changeUnlogged } from "eventstore-less/parts";
-import { expectTask, expectTaskFails } from "../../support/run_task.ts";
+import { WebhookKeys } from "../../../src/webhooks/secrets.ts";
+import { serveFetch } from "../../support/fetch_from.ts";
+import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 
@@ -9,6 +11,7 @@ const test = testNeeding(PROCESSES);
 const ID = "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B";
 const NOBODY = "01KA7Z9MZ4QH4C4P5R4Z2Y0V7C";
 const URL = "https://shop.example/hooks";
+const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /** A store with a webhook and its last attempt. */
 async function makeStore(): Promise<TempStore> {
@@ -56,5 +59,40 @@ test("webhooks place: lets the deliveries continue after a position", async () =
   await expectTaskFails(1, /No webhook has the id/, place(NOBODY, "1"), { kvPath });
   await expectTaskFails(2, /--after is required/, ["webhooks", "place", ID], { kvPath });
   await expectTaskFails(2, /needs the id/, ["webhooks", "attempts"], { kvPath });
-  await expectTaskFails(2, /Use list, attempts or place/, ["webhooks", "show"], { kvPath });
+  await expectTaskFails(2, /Use list, attempts, place or send/, ["webhooks", "show"], { kvPath });
+});
+
+test("webhooks send: calls the endpoint once with an event or a test, and exits with 1 if it is not confirmed", async () => {
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  await temp.issueApiKey();
+  const got: string[] = [];
+  await using receiver = serveFetch(async (request) => {
+    got.push((await request.json()).type);
+    return new Response("No", { status: got.length === 1 ? 200 : 500 });
+  });
+  const env = { WEBHOOK_KEY: KEY, WEBHOOK_ALLOW: "127.0.0.1" };
+  const keys = WebhookKeys.parse(KEY)!;
+  await temp.use(async ({ append }) => {
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const data = { webhookId: ID, url, secretKey: keys.latest };
+    await append({ decide: () => [{ id: ID, type: "WebhookAdded", data }] });
+    const named = { id: 7n, name: "Dogs" };
+    await append({
+      decide: () => [{ type: "CategoryNamed", data: named, predecessor: undefined }],
+    });
+  });
+  const send = (...flags: string[]) => runTask(["webhooks", "send", ID, ...flags], { kvPath, env });
+  const test = await send();
+  assertEquals(test.code, 0, test.stderr);
+  assertMatch(test.stderr, /^Sent test-\w+: 200, in \d+ ms$/m);
+  const event = await send("--event", "3");
+  assertEquals(event.code, 1);
+  assertMatch(event.stderr, /^Sent 0000000000000003-\w{16}: 500, in \d+ ms$/m);
+  assertEquals(got, ["WebhookTest", "CategoryNamed"]);
+  const attempts = await expectTask(["webhooks", "attempts", ID, "--json"], { kvPath });
+  assertEquals(JSON.parse(attempts).map(({ status }: { status: number }) => status), [500, 200]);
+  const issue = await send("--event", "1");
+  assertEquals(issue.code, 1);
+  assertMatch(issue.stderr, /no event that is delivered/);
 });

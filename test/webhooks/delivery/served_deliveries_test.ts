@@ -15,11 +15,10 @@ const ENV = {
   WEBHOOK_ALLOW: "127.0.0.1",
 };
 
-const { Webhook } = await importTestPackage("standardwebhooks");
-
 const PET = { name: "Rex", categoryId: 7 };
 
 test("a receiver gets each addition, verifies it, and gets the rest after a restart", async () => {
+  const { Webhook } = await importTestPackage("standardwebhooks");
   await using temp = await TempStore.make();
   const token = await temp.issueApiKey();
   let secret = "";
