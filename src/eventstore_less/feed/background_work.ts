@@ -36,6 +36,8 @@ export class BackgroundWork {
   #requests = 0;
   /** Requests since the last rest, with those that were in work then. */
   #requestsSinceRest = 0;
+  /** Number of requests that have begun. */
+  requestCount = 0;
 
   /** Measures the turns by the monotonic clock of the runtime. */
   constructor(runtime: Runtime) {
@@ -63,6 +65,7 @@ export class BackgroundWork {
    */
   requestBegan(request: ForegroundRequest): void {
     request.isForeground = true;
+    this.requestCount++;
     this.#requests++;
     this.#requestsSinceRest++;
   }

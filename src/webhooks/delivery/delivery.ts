@@ -20,6 +20,7 @@ import { signatureHeaders } from "../sending/webhook_signature.ts";
 import type { WebhookReader, WebhookRecord } from "../webhook_reader.ts";
 import { webhookSubject } from "../webhook_records.ts";
 import type { AttemptLog } from "./attempt_log.ts";
+import { DeliveryPace } from "./delivery_pace.ts";
 import { DeliveryFailedError } from "./delivery_failed_error.ts";
 import { disableWebhook, type DisableWebhookDeps } from "./disable_webhook.ts";
 
@@ -60,8 +61,11 @@ export class Delivery {
   /** The calls beside the deliveries. */
   readonly #calls = new Set<AbortController>();
 
+  readonly #pace: DeliveryPace;
+
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
+    this.#pace = new DeliveryPace(deps.background, deps.runtime);
   }
 
   /** Whether this instance has the key of the secret. Otherwise, it cannot sign for the endpoint. */
@@ -75,11 +79,11 @@ export class Delivery {
     event: RecordedEvent,
     { line, attempts, failingSince, signal }: ConsumerContext,
   ): Promise<void> {
-    // Deliveries lag rather than delay requests.
     await this.#deps.background.turn("events");
     // The consumer has read the event up to this head, so its types are those at the event, or later ones.
     const { head } = this.#deps.heads.latest!;
     if (!await this.#isWanted(webhookId, event, head)) return;
+    await this.#pace.turn();
     // A webhook that was removed before is not called.
     const { head: fresh } = await this.#deps.heads.fresh();
     const webhook = (await this.#deps.webhooks.asOf(fresh)).byId.get(webhookId);
