@@ -22,7 +22,7 @@ export const DELIVERED_TYPES = [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES] as 
 export const NewWebhook = z.strictObject({
   url: text(WEBHOOK_URL_MAX_LENGTH, "The address of the endpoint")
     .refine((url) => URL.canParse(url), "must be an absolute URL")
-    .meta({ examples: ["https://shop.example/hooks"] }),
+    .meta({ format: "uri", examples: ["https://shop.example/hooks"] }),
   types: z.array(
     z.enum(DELIVERED_TYPES, { error: `must name only ${DELIVERED_TYPES.join(", ")}` }),
     {

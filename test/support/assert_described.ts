@@ -41,6 +41,7 @@ const FORMATS = {
   "date-time": /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
   int32: true,
   int64: true,
+  uri: /^https?:/i,
 } as const;
 
 const ajv = new Ajv2020({

@@ -1,5 +1,6 @@
 /** The schemas and examples of the attempts of a webhook. */
 
+import { ULID } from "eventstore-less/encoding";
 import { FEED_ID_PATTERN } from "eventstore-less/parts";
 import { z } from "zod";
 import { schemaComponent } from "../../api/component.ts";
@@ -14,10 +15,13 @@ const ID_MAX_LENGTH = 33;
 /** Maximum length of what is kept of a response, in characters. */
 const ANSWER_MAX_LENGTH = 1_024;
 
+/** The id of an event in the feed, or of a test. */
+const MESSAGE_ID_PATTERN = new RegExp(`${FEED_ID_PATTERN.source}|^test-${ULID}$`);
+
 const ERRORS = Object.keys(ATTEMPT_ERRORS) as [AttemptError, ...AttemptError[]];
 
 const Attempt = z.strictObject({
-  eventId: z.string().max(ID_MAX_LENGTH)
+  eventId: z.string().regex(MESSAGE_ID_PATTERN).max(ID_MAX_LENGTH)
     .meta({ description: "The `webhook-id`: that of the event, or of a test" }),
   time: TIME_SCHEMA.meta({ description: "When the attempt began" }),
   durationMs: z.int().min(0).meta({ description: "How long it took", format: "int32" }),
