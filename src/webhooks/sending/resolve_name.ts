@@ -10,7 +10,7 @@ export type ResolveName = (name: string, signal: AbortSignal) => Promise<string[
 const QUERY = { timeout: 2_000, tries: 2 };
 
 /**
- * Asks the servers of the system. Deno also reads /etc/hosts, and Node does not. A call of the system would hold a thread, of which Node has
+ * Asks the servers of the system; Deno also reads /etc/hosts. A call of the system would hold a thread, of which Node has
  * four for all that the service does, while a server of a hostile domain is silent.
  */
 export const resolveByDns: ResolveName = (name, signal) =>

@@ -84,7 +84,7 @@ export class WebhookSender {
     }
     const url = new URL(text);
     const isTls = url.protocol === "https:";
-    const isCallable = (it: string) => isTls ? callable.has(it) : callable.isAllowed(it);
+    const isCallable = (address: string) => callable.has(address);
     const addresses = (await this.#addressesOf(url, signal)).filter(isCallable);
     if (addresses.length === 0) throw new AttemptFailedError("address_refused");
     const port = Number(url.port || (isTls ? 443 : 80));

@@ -15,6 +15,8 @@ export class Receiver implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly addresses: string[] = [];
+  /** The names that TLS connections asked for; empty without one. */
+  readonly names: string[] = [];
   /** The bytes of all connections as text, without TLS. */
   received = "";
 
@@ -27,6 +29,9 @@ export class Receiver implements AsyncDisposable {
       socket.once("close", () => this.#sockets.delete(socket));
     });
     server.on("tlsClientError", () => {});
+    server.on("secureConnection", ({ servername }: { servername?: string | false | null }) => {
+      this.names.push(servername || "");
+    });
     server.on(event, (socket: Socket) => {
       socket.on("error", () => {});
       socket.on("data", (chunk: Buffer) => this.received += chunk.toString());
