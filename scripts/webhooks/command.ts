@@ -218,7 +218,6 @@ async function send(id: string, { event }: Flags): Promise<number> {
       throw new CommandRefusedError(`WEBHOOK_KEY has not made the secret of webhook ${id}`);
     }
     const made = await delivery.sendNow(webhook, message);
-    await attempts.flush();
     return { eventId: message.id, ...made };
   });
   const { eventId, durationMs } = attempt;

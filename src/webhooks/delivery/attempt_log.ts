@@ -76,6 +76,13 @@ export class AttemptLog {
     this.#schedule();
   }
 
+  /** Stores the attempts of a webhook at once, so that other instances know them. Never rejects. */
+  async storeNow(webhookId: string): Promise<void> {
+    const waiting = this.#waiting.get(webhookId);
+    if (waiting !== undefined) this.#waiting.set(webhookId, { ...waiting, dueAt: -Infinity });
+    await this.#storeDue();
+  }
+
   /** Stores all attempts that were noted. Never rejects. */
   async flush(): Promise<void> {
     await this.#store(Infinity);

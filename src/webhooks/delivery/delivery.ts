@@ -99,7 +99,7 @@ export class Delivery {
     throw new DeliveryFailedError(attempt);
   }
 
-  /** Sends a message once, beside the deliveries. Rejects with `overloaded`, or with `shutting_down` if the calls end. */
+  /** Sends a message once, beside the deliveries, and stores the attempt. Rejects with `overloaded`, or with `shutting_down` if the calls end. */
   async sendNow(webhook: WebhookRecord, message: Message): Promise<Attempt> {
     if (this.#calls.size >= CALLS_LIMIT) {
       throw new ServiceError("overloaded", "Too many calls of endpoints are under way");
@@ -107,7 +107,9 @@ export class Delivery {
     const call = new AbortController();
     this.#calls.add(call);
     try {
-      return await this.#send(webhook, message, call.signal);
+      const attempt = await this.#send(webhook, message, call.signal);
+      await this.#deps.attempts.storeNow(webhook.id);
+      return attempt;
     } finally {
       this.#calls.delete(call);
     }

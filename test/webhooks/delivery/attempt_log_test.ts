@@ -43,6 +43,15 @@ Deno.test("AttemptLog stores a failure within a second, and successes within ten
   assertEquals([(await other.read(ID))[0].answer, store.commits.length], ["No", 2]);
 });
 
+Deno.test("AttemptLog stores the attempts of one webhook at once if it must", async () => {
+  const { runtime, store, log, other, attempt, eventsIn } = await open();
+  log.note(ID, attempt("e1"));
+  log.note("another", attempt("e2"));
+  await runtime.settle(log.storeNow(ID));
+  assertEquals([await eventsIn(other), store.commits.length], [["e1"], 1]);
+  assertEquals(await other.read("another"), []);
+});
+
 Deno.test("AttemptLog keeps the attempts of several instances, and flush() stores what waits", async () => {
   const { runtime, log, other, attempt, eventsIn } = await open();
   log.note(ID, attempt("e1"));
