@@ -5,8 +5,12 @@ import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readLog } from "../log/read_log.ts";
 import type { Store } from "../store/store.ts";
 
-/** Maximum number of events of one read of the log. */
+/**
+ * Maximum number of events that a consumer gets at once, and the size of their lines in bytes from which on it gets no
+ * further one. It keeps them in memory while its handler fails.
+ */
 const READ_LINES = 256;
+const READ_BYTES = 131_072;
 
 /** Maximum number of events in memory, and the maximum size of their lines in bytes. */
 const KEPT_LINES = 1_024;
@@ -42,7 +46,8 @@ export class LogTail<EventBody extends Body> {
    */
   async after(position: number): Promise<readonly RecordedLine<EventBody>[]> {
     if (position < this.#end - this.#kept.length) {
-      return await this.#read(position + 1, Math.min(position + READ_LINES, this.#end));
+      const lines = await this.#read(position + 1, Math.min(position + READ_LINES, this.#end));
+      return firstOf(lines, 0);
     }
     if (position >= this.#end) {
       if (position > this.#end) this.#beginAfter(position);
@@ -50,7 +55,7 @@ export class LogTail<EventBody extends Body> {
       await this.#growth;
     }
     const first = this.#end - this.#kept.length + 1;
-    return position < first - 1 ? [] : this.#kept.slice(position - first + 1);
+    return position < first - 1 ? [] : firstOf(this.#kept, position - first + 1);
   }
 
   #beginAfter(position: number): void {
@@ -86,13 +91,31 @@ export class LogTail<EventBody extends Body> {
 
   async #read(from: number, to: number): Promise<RecordedLine<EventBody>[]> {
     const { application, store } = this.#deps;
-    const batches = await Array.fromAsync(readLog(store, { from, to }));
-    return batches.flat().map(({ position, line }) => {
-      const event = eventOf(application as Application<EventBody>, line);
-      if (event?.position !== position) throw new LogDamagedError(position, "is not an event");
-      return { event, line };
-    });
+    const read: RecordedLine<EventBody>[] = [];
+    for await (const lines of readLog(store, { from, to })) {
+      for (const { position, line } of lines) {
+        const event = eventOf(application as Application<EventBody>, line);
+        if (event?.position !== position) throw new LogDamagedError(position, "is not an event");
+        read.push({ event, line });
+      }
+      if (sizeOf(read) >= READ_BYTES) break;
+    }
+    return read;
   }
+}
+
+/** The lines from an index on, as many as a consumer gets at once. */
+function firstOf<EventBody extends Body>(
+  lines: readonly RecordedLine<EventBody>[],
+  index: number,
+): RecordedLine<EventBody>[] {
+  let end = index;
+  let bytes = 0;
+  while (end < lines.length && end - index < READ_LINES && bytes < READ_BYTES) {
+    bytes += lines[end].line.length;
+    end++;
+  }
+  return lines.slice(index, end);
 }
 
 function sizeOf(lines: readonly RecordedLine[]): number {
