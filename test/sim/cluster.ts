@@ -10,12 +10,15 @@ import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
 import type { Random } from "./random.ts";
+import type { Receivers } from "./receivers.ts";
 import { requestOf } from "./request_of.ts";
 import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
 
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
+
+const WEBHOOK_KEY = new Uint8Array(32).fill(7);
 
 interface Instance {
   node: Node;
@@ -56,12 +59,17 @@ export class Cluster {
   readonly faultProfiles: FaultProfile[] = [];
   /** Whether the service has recovered from all faults, so that requests may not fail. */
   hasRecovered = false;
+  /** When it has recovered. */
+  soundFrom = Infinity;
+  /** The receivers of webhooks; `undefined` if the seed has none. */
+  readonly receivers: Receivers | undefined;
   #code: Code;
   #instances: (Instance | undefined)[];
   #starts = 0;
 
-  constructor(simulation: Simulation, code: Code, size: number) {
+  constructor(simulation: Simulation, code: Code, size: number, receivers?: Receivers) {
     this.simulation = simulation;
+    this.receivers = receivers;
     this.#code = code;
     this.oracle = new Oracle(simulation, this.violations);
     this.store = new SimulatedStore(simulation);
@@ -81,6 +89,7 @@ export class Cluster {
   start(slot: number): void {
     const started = this.#startService(`service${slot}`);
     started.service.sweep.start();
+    started.service.deliveries?.start();
     this.#instances[slot] = { ...started, open: 0, isStopping: false };
   }
 
@@ -194,6 +203,39 @@ export class Cluster {
     return exchanges;
   }
 
+  /** Sends a request that is no exchange of the checker. Resolves to `undefined` if the instance does not answer. */
+  async ask(slot: number, request: Request): Promise<Response | undefined> {
+    const instance = this.#instances[slot];
+    if (instance === undefined || instance.isStopping) return undefined;
+    const { node, service } = instance;
+    const name = `${request.method} ${request.url}`;
+    this.simulation.trace(`${node.name} <- ${name}`);
+    instance.open++;
+    const response = await Promise.race([fetchFrom(service.handler)(request), died(node)]);
+    instance.open--;
+    if (instance.open === 0) instance.onAnswered?.();
+    this.simulation.trace(`${node.name} -> ${response?.status} ${name}`);
+    if (response?.status === 500) this.violations.push(`${name} failed on ${node.name}`);
+    return response;
+  }
+
+  /** Ends the deliveries of all instances. */
+  async stopDeliveries(): Promise<void> {
+    const services = this.#instances.flatMap((instance) => instance?.service ?? []);
+    await Promise.all(services.map(({ deliveries }) => deliveries?.stop()));
+  }
+
+  /** Runs deliveries from another store for some time. */
+  async deliverFrom(store: SimulatedStore, ms: number): Promise<void> {
+    const { node, service } = this.#startService("other", store);
+    service.deliveries!.start();
+    await this.simulation.sleep(ms);
+    await service.deliveries!.stop();
+    await service.appender.drain();
+    service.store.close();
+    node.die();
+  }
+
   /** Runs a tool whose reads are retried, on a node of its own. */
   retryingCommand<T>(
     name: string,
@@ -257,7 +299,10 @@ export class Cluster {
   #startService(role: string, store = this.store) {
     const node = this.#createNode(role);
     const client = new StoreClient(store, node, this.#code);
-    const service = this.#code.createService({
+    const { createService, WebhookKeys } = this.#code;
+    const service = createService({
+      webhookKeys: this.receivers && WebhookKeys.of([WEBHOOK_KEY]),
+      webhookSender: this.receivers?.senderOf(node),
       store: client,
       runtime: node,
       report: (level, event, details) =>

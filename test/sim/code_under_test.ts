@@ -2,6 +2,7 @@
 
 export { audit, replay, restore, verifyExport } from "../support/tools.ts";
 export { createService } from "../../src/service.ts";
+export { WebhookKeys } from "../../src/webhooks/secrets.ts";
 export { shutDown } from "../../src/life_cycle/shut_down.ts";
 export { issueApiKey } from "../../src/keys/write_api_key.ts";
 export { revokeApiKey } from "../../src/keys/write_api_key.ts";

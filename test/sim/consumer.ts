@@ -237,7 +237,7 @@ function idAt({ cluster: { oracle } }: Workload, position: number): string {
 }
 
 /** An event as the feed shows it: with another id, and without the members that concern only the log. */
-function textForClients(line: CommittedLine): string {
+export function textForClients(line: CommittedLine): string {
   return line.text.replace(`"id":"${line.event.id}"`, `"id":"${feedIdOf(line)}"`)
     .replace(/"predecessor":"\d+",/, "")
     .replace(/,"actor":.*?"previoushash":"\w{64}"/s, ',"datacontenttype":"application/json"');

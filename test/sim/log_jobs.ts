@@ -163,6 +163,19 @@ export async function restoreIntoAnotherStore(
   store.faultProfile = NO_FAULTS;
   await exportLog(workload, { store });
   await auditStore(workload, true, { store });
+  await expectSilence(cluster, store);
+}
+
+/** The places of webhooks are in no export, so nothing is sent until somebody names new ones. */
+async function expectSilence(cluster: Cluster, store: SimulatedStore): Promise<void> {
+  if (cluster.receivers === undefined) return;
+  const { delivered } = cluster.receivers;
+  const before = delivered.length;
+  await cluster.deliverFrom(store, 30_000);
+  const count = delivered.length - before;
+  if (count > 0) {
+    cluster.violations.push(`${count} events were sent from a store after its restore`);
+  }
 }
 
 /** The record under the head's key; an empty one if there is none. */

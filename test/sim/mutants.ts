@@ -61,6 +61,25 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       Obstacles: ["!this.#sequences.has(sequence)", "true"],
     },
   },
+  "src/eventstore_less/consumers/consumer.ts": {
+    "an event is passed although its handler has failed": {
+      "#pass": ["await this.#pause(this.#pauseMs(attempts + 1, error), run);", "break;"],
+    },
+  },
+  "src/eventstore_less/consumers/consumer_group.ts": {
+    "an instance takes over from another one that works": {
+      "#take": ["isFree || isUnchanged", "true"],
+    },
+    "an instance that takes over begins where the consumer was added": {
+      "#findPlace": [
+        "known ?? await this.#placeAt(after, head)",
+        "await this.#placeAt(after, head)",
+      ],
+    },
+    "after a restore, events are sent again": {
+      "#findPlace": ["known === undefined && after < record.since", "false"],
+    },
+  },
   "src/eventstore_less/append/preparation.ts": {
     "a command is decided on what it read before commits of others": {
       Preparation: ["head.lastHash === this.#head.lastHash &&", ""],
@@ -141,6 +160,14 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "the parts of a batch share one Idempotency-Key": {
       partNames: ["`${batch}/${index}`", "`${batch}/0`"],
+    },
+  },
+  "src/webhooks/delivery/delivery.ts": {
+    "an event counts as delivered although the receiver has not confirmed it": {
+      deliver: ["if (isConfirmed(attempt)) return;", "if (attempt) return;"],
+    },
+    "a webhook gets events of all types": {
+      "#isWanted": ["types === undefined ||", "true ||"],
     },
   },
   "src/keys/idempotent_parts.ts": {

@@ -52,8 +52,17 @@ const DATA_MARK = ',"data":';
  * the head matches the log, and only the commit of an event writes to the served generation; others may only remove
  * Idempotency-Keys that are over by the true time and by the log. It shares no code with the service. The audits compare the projections with the log.
  */
+/** The places of a group of consumers, as an instance has stored them. */
+export interface StoredPlaces {
+  node: Node;
+  step: number;
+  places: Record<string, { position: number }>;
+}
+
 export class Oracle {
   readonly lines: CommittedLine[] = [];
+  /** What the instances have stored of the places of webhooks, in the order of the commits. */
+  readonly storedPlaces: StoredPlaces[] = [];
   /** The states of all pets and categories, in the order of the log. */
   readonly states: State[] = [];
   /** The positions of the events whose records of Idempotency-Keys a fault has removed at some time. */
@@ -129,6 +138,10 @@ export class Oracle {
         }
       } else if (space === "~log") this.#addRecord(mutation, node);
       else if (space === "head") head = JSON.parse(textOf(mutation));
+      else if (space === "consumers") {
+        const { places } = JSON.parse(textOf(mutation));
+        this.storedPlaces.push({ node, step: this.#simulation.step, places });
+      }
     }
     const added = this.lines.length - before;
     for (const { type, key } of mutations) {
@@ -263,10 +276,16 @@ export class Oracle {
       counts[list] = (counts[list] ?? 0) + 1;
     }
     const named = this.presentAt("category", Infinity).length;
+    const present = this.#countOf("WebhookAdded") - this.#countOf("WebhookRemoved");
     return {
       ...(Object.keys(counts).length > 0 && { pets: counts }),
       ...(named > 0 && { categories: { named } }),
+      ...(present > 0 && { webhooks: { present } }),
     };
+  }
+
+  #countOf(type: string): number {
+    return this.#types[type]?.count ?? 0;
   }
 
   #checkHead(head: StoredHead): void {

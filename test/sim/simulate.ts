@@ -26,6 +26,8 @@
  *
  * In some seeds, clients also send batches, or name categories. The checker sees the writes of a batch as single requests.
  *
+ * In some seeds, receivers get the events by webhooks. What arrives is compared with the log and with the stored places.
+ *
  * In some seeds, consumers follow the feed of events, and each compares at once what it gets with the oracle's log.
  * In some, the store allows only small commits, so that a batch, a replay and a restore take many.
  *
@@ -54,6 +56,7 @@ import {
 import type { ListOperation } from "./history.ts";
 import { injectFaults, jumpClockByDay } from "./inject_faults.ts";
 import type { Code } from "./code_under_test.ts";
+import { checkDeliveries, missingEvents } from "./delivery_checker.ts";
 import {
   auditStore,
   exportLog,
@@ -63,6 +66,7 @@ import {
 } from "./log_jobs.ts";
 import { issueApiKey, runOperator } from "./operator.ts";
 import { Random } from "./random.ts";
+import { Receivers } from "./receivers.ts";
 import { Simulation } from "./simulation.ts";
 import { runUpdates, send, type Workload } from "./workload.ts";
 
@@ -90,6 +94,9 @@ const STEP_LIMIT = 150_000;
 /** Time within which an instance without requests must have become idle, in milliseconds. */
 const IDLE_LIMIT_MS = 60_000;
 
+/** Time within which all events must be delivered after the last fault: the pauses after failures are as long as these. */
+const DELIVERY_LIMIT_MS = 1_800_000;
+
 const MINUTE_MS = 60 * 1_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -104,7 +111,11 @@ export async function simulate(
   } = {},
 ): Promise<SimulationResult> {
   const simulation = new Simulation(seed, onTrace);
-  const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
+  const size = simulation.random.integer(1, 4);
+  const ofWebhooks = new Random(~seed);
+  // Their deliveries look at the store each second, so these seeds have no days without requests.
+  const receivers = ofWebhooks.chance(0.4) ? new Receivers(simulation, ofWebhooks) : undefined;
+  const cluster = new Cluster(simulation, code, size, receivers);
   const { exchanges, oracle, violations } = cluster;
   let isOver = false;
   runPhases(cluster, code, new Random(-seed))
@@ -116,6 +127,9 @@ export async function simulate(
   const open = exchanges.filter(({ endStep }) => endStep === Infinity);
   violations.push(...open.flatMap((exchange) => checkExchange(exchange, oracle)));
   violations.push(...checkLog(exchanges, oracle));
+  if (receivers !== undefined) {
+    violations.push(...checkDeliveries(receivers, oracle, cluster.soundFrom));
+  }
   checkStore(cluster);
   return {
     seed,
@@ -146,13 +160,15 @@ async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promi
   };
   if (await issueApiKey(workload, { isKept: true }) === undefined) return;
   workload.consumers = drawConsumers(workload, ownRandom);
-  const rounds = random.chance(0.2) ? 2 : 1;
+  const rounds = random.chance(0.2) && cluster.receivers === undefined ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
     if (round > 1) await simulation.sleep(DAY_MS + random.between(-60_000, 120_000));
     await runRound(workload, round);
   }
-  if (ownRandom.chance(0.3)) await runSweeps(workload, ownRandom);
+  if (ownRandom.chance(0.3) && cluster.receivers === undefined) {
+    await runSweeps(workload, ownRandom);
+  }
   await expectRecovery(workload);
   await expectIdle(cluster);
 }
@@ -160,7 +176,7 @@ async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promi
 /** Runs clients and operators while faults occur. */
 async function runRound(workload: Workload, round: number): Promise<void> {
   const { cluster, consumers } = workload;
-  const { simulation, store } = cluster;
+  const { receivers, simulation, store } = cluster;
   const { random } = simulation;
   const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
   cluster.faultProfiles.push(profile);
@@ -173,6 +189,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const consuming = consumers.map((consumer) => consumer.follow(() => isOver));
+  const owning = receivers?.own(workload, () => isOver);
   let injecting: Promise<void> | undefined;
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
@@ -187,6 +204,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   await injecting;
   store.outage.until = simulation.now;
   await Promise.all(consuming);
+  await owning;
 }
 
 /**
@@ -235,9 +253,11 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await simulation.sleep(RECOVERY_MS);
   for (let slot = 0; slot < cluster.size; slot++) cluster.nodeOf(slot) ?? cluster.start(slot);
   cluster.hasRecovered = true;
+  cluster.soundFrom = simulation.now;
   const [key] = workload.keys;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const consuming = consumers.map((consumer) => consumer.catchUp(over));
+  const settling = cluster.receivers?.settle(workload);
   for (let slot = 0; slot < cluster.size; slot++) {
     const name = `last-${slot}`;
     for (const kind of SERVED) {
@@ -272,14 +292,27 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await replaying;
   end();
   await Promise.all(consuming);
+  await settling;
+  await expectDeliveries(cluster);
   await auditStore(workload, true);
   const lines = await exportLog(workload);
   await refuseForgedExport(workload);
   if (simulation.random.chance(0.2)) await restoreIntoAnotherStore(workload, lines);
 }
 
+/** After the last fault, each receiver must get all events. */
+async function expectDeliveries({ oracle, receivers, simulation, violations }: Cluster) {
+  if (receivers === undefined) return;
+  const end = simulation.now + DELIVERY_LIMIT_MS;
+  while (missingEvents(receivers, oracle) > 0 && simulation.now < end) {
+    await simulation.sleep(5_000);
+  }
+  const missing = missingEvents(receivers, oracle);
+  if (missing > 0) violations.push(`Receivers still wait for ${missing} events`);
+}
+
 /** Spaces of records that the store may hold at the end. An instance that died may have left its turn request. */
-const LASTING_SPACES = ["~log", "head", "turn_request"];
+const LASTING_SPACES = ["~log", "head", "turn_request", "consumers", "unlogged"];
 
 /** Checks that the store holds nothing but the log, the head, the served generation and turn requests. */
 function checkStore({ store: { model }, oracle, violations }: Cluster): void {
@@ -294,6 +327,7 @@ function checkStore({ store: { model }, oracle, violations }: Cluster): void {
 
 /** Checks that idle instances have no timers but that of the next look at the clock, then shuts them down. */
 async function expectIdle(cluster: Cluster): Promise<void> {
+  await cluster.stopDeliveries();
   await cluster.simulation.sleep(IDLE_LIMIT_MS);
   for (let slot = 0; slot < cluster.size; slot++) {
     const { name, pendingTimers } = cluster.nodeOf(slot)!;

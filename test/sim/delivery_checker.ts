@@ -1,0 +1,167 @@
+/**
+ * Judges what has reached the receivers of webhooks by the log and the stored places: each event reaches each receiver, in
+ * order, repeated only from the last place that its sender knew, one attempt at a time, and none after a removal.
+ */
+
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
+import { textForClients } from "./consumer.ts";
+import { type CommittedLine, feedIdOf, type Oracle, type StoredPlaces } from "./oracle.ts";
+import type { Delivered, Receivers } from "./receivers.ts";
+
+/** Time from a removal until no attempt begins any more, in milliseconds: while the store has faults, and without. */
+const REMOVAL_LIMITS_MS = { faulty: 20_000, sound: 100 };
+
+/** A webhook, as the log has it. */
+interface LoggedWebhook {
+  id: string;
+  url: string;
+  added: CommittedLine;
+  removed?: CommittedLine;
+  /** The events that it gets, in their order. */
+  wanted: CommittedLine[];
+}
+
+/** Returns the broken promises. `soundFrom` is the time after which nothing has faults. */
+export function* checkDeliveries(
+  { delivered, owned }: Receivers,
+  oracle: Oracle,
+  soundFrom: number,
+): Iterable<string> {
+  const known = owned.filter(({ hasLostSecret }) => !hasLostSecret);
+  const secrets = new Map(known.map((it) => [it.url, it.secrets]));
+  const byUrl = Map.groupBy(delivered, ({ url }) => url);
+  for (const webhook of webhooksOf(oracle)) {
+    const attempts = byUrl.get(webhook.url) ?? [];
+    const inOrder = attempts.toSorted((one, other) => one.step - other.step);
+    for (
+      const violation of [
+        ...checkContents(webhook, inOrder, secrets.get(webhook.url)),
+        ...checkSequence(webhook, inOrder),
+        ...checkRepetitions(webhook, inOrder, oracle.storedPlaces),
+        ...checkTurns(inOrder),
+        ...checkRemoval(webhook, inOrder, soundFrom),
+      ]
+    ) {
+      yield `Webhook ${webhook.id} (${webhook.url}): ${violation}`;
+    }
+  }
+}
+
+/** How many events the receivers still wait for. */
+export function missingEvents({ delivered }: Receivers, oracle: Oracle): number {
+  const confirmed = new Set(
+    delivered.filter(({ isConfirmed }) => isConfirmed)
+      .map(({ url, headers }) => `${url} ${headers["webhook-id"]}`),
+  );
+  const present = webhooksOf(oracle).filter(({ removed }) => removed === undefined);
+  const missing = present.map(({ url, wanted }) => {
+    return wanted.filter((line) => !confirmed.has(`${url} ${feedIdOf(line)}`)).length;
+  });
+  return missing.reduce((sum, count) => sum + count, 0);
+}
+
+/** The webhooks whose receiver belongs to no other one: if the record of an Idempotency-Key is lost, there are two. */
+function webhooksOf({ lines }: Oracle): LoggedWebhook[] {
+  const additions = lines.filter(({ event }) => event.type === "WebhookAdded");
+  const byUrl = Map.groupBy(additions, ({ event }) => event.data.url);
+  const alone = additions.filter(({ event }) => byUrl.get(event.data.url)!.length === 1);
+  return alone.map((added) => {
+    const { webhookId: id, url, types } = added.event.data;
+    const removed = lines.find(({ event: { type, data } }) =>
+      type === "WebhookRemoved" && data.webhookId === id
+    );
+    const end = removed?.position ?? Infinity;
+    const wanted = lines.filter(({ position, event: { type } }) =>
+      position > added.position && position < end && /^(Pet|Category)/.test(type) &&
+      (types === undefined || types.includes(type))
+    );
+    return { id, url, added, removed, wanted };
+  });
+}
+
+function indexOf({ wanted }: LoggedWebhook, { headers }: Delivered): number {
+  return wanted.findIndex((line) => feedIdOf(line) === headers["webhook-id"]);
+}
+
+/** Checks that each attempt has the event as the feed shows it, signed with a secret that the owner has. */
+function* checkContents(
+  webhook: LoggedWebhook,
+  attempts: readonly Delivered[],
+  secrets: readonly string[] | undefined,
+): Iterable<string> {
+  for (const attempt of attempts) {
+    const line = webhook.wanted[indexOf(webhook, attempt)];
+    const { headers, body } = attempt;
+    const id = headers["webhook-id"];
+    if (line === undefined) yield `it got ${id}, which is not for it`;
+    else if (body !== textForClients(line)) yield `it got ${id} as ${body}`;
+    if (secrets !== undefined && !isSigned(attempt, secrets)) yield `${id} has no right signature`;
+  }
+}
+
+function isSigned({ headers, body }: Delivered, secrets: readonly string[]): boolean {
+  const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+  const given = headers["webhook-signature"].split(" ");
+  return secrets.some((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+    return given.includes(`v1,${createHmac("sha256", key).update(signed).digest("base64")}`);
+  });
+}
+
+/** Checks that no event overtakes one that was not confirmed. */
+function* checkSequence(
+  webhook: LoggedWebhook,
+  attempts: readonly Delivered[],
+): Iterable<string> {
+  const confirmed = new Set([-1]);
+  for (const attempt of attempts) {
+    const index = indexOf(webhook, attempt);
+    const before = webhook.wanted[index - 1];
+    if (index !== -1 && !confirmed.has(index - 1)) {
+      yield `it got ${attempt.headers["webhook-id"]} before it confirmed ${feedIdOf(before)}`;
+    }
+    if (attempt.isConfirmed) confirmed.add(index);
+  }
+}
+
+/** Checks that no instance repeats what it had stored as handled. */
+function* checkRepetitions(
+  webhook: LoggedWebhook,
+  attempts: readonly Delivered[],
+  stored: readonly StoredPlaces[],
+): Iterable<string> {
+  for (const attempt of attempts) {
+    const { node, sentStep, headers } = attempt;
+    const last = stored.findLast((it) => it.node === node && it.step < sentStep);
+    const place = last?.places[`webhooks/${webhook.id}`]?.position ?? 0;
+    const line = webhook.wanted[indexOf(webhook, attempt)];
+    if (line === undefined || line.position > place) continue;
+    yield `${node.name} sent ${headers["webhook-id"]} although it had stored the place ${place}`;
+  }
+}
+
+/** Checks that one attempt ends before the next one begins, unless its instance was paused. */
+function* checkTurns(attempts: readonly Delivered[]): Iterable<string> {
+  const inTime = attempts.toSorted((one, other) => one.sentAt - other.sentAt);
+  for (const [index, { node, sentAt, endAt }] of inTime.entries()) {
+    const next = inTime[index + 1];
+    if (next === undefined || next.sentAt >= endAt) continue;
+    if (node.pausedBetween(sentAt, next.sentAt) > 0) continue;
+    yield `${node.name} and ${next.node.name} sent to it at the same time, ${next.sentAt}`;
+  }
+}
+
+function* checkRemoval(
+  { removed }: LoggedWebhook,
+  attempts: readonly Delivered[],
+  soundFrom: number,
+): Iterable<string> {
+  if (removed === undefined) return;
+  const { faulty, sound } = REMOVAL_LIMITS_MS;
+  const end = removed.at + (removed.at >= soundFrom ? sound : faulty);
+  for (const { node, sentAt, headers } of attempts) {
+    if (sentAt <= end || node.pausedBetween(removed.at, sentAt) > 0) continue;
+    yield `${node.name} sent ${headers["webhook-id"]} ${sentAt - removed.at} ms after its removal`;
+  }
+}
