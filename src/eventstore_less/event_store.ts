@@ -334,6 +334,15 @@ export class EventStore<EventBody extends Body = Body> {
     await this.#group(groupOf(name)).place(name, position);
   }
 
+  /**
+   * Ends the pause of a consumer after a failure, on whatever instance it works. What it has handled since its place was
+   * stored comes again. Rejects as {@linkcode EventStore.registerConsumers} does.
+   */
+  async retryConsumer(name: string): Promise<void> {
+    expectConsumerName(name);
+    await this.#group(groupOf(name)).retry(name);
+  }
+
   /** Removes the place of a consumer that no instance has any more. Rejects as {@linkcode EventStore.registerConsumers} does. */
   async forgetConsumer(name: string): Promise<void> {
     expectConsumerName(name);

@@ -209,6 +209,18 @@ export class ConsumerGroup<EventBody extends Body> {
     await this.#change(change, `The place of ${name} could not be changed`);
   }
 
+  /** Lets a consumer that has a place try again at once, as of its stored place, on whatever instance it works. */
+  async retry(name: string): Promise<void> {
+    const named = this.#deps.runtime.newId();
+    const change = (found: ConsumerRecord | undefined) => {
+      const stored = found && placeIn(found, name);
+      if (stored === undefined) return found;
+      const { position, hash } = stored;
+      return withPlace(found!, name, { position, hash, named });
+    };
+    await this.#change(change, `The place of ${name} could not be changed`);
+  }
+
   /** Makes the record unless the store has it. Rejects with `store_unavailable` or an error of the store if it could not. */
   async register(): Promise<void> {
     const make = (found: ConsumerRecord | undefined) =>

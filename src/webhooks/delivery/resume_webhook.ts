@@ -43,7 +43,7 @@ import { EXAMPLE_RESUMPTION, NOW, RESUMPTION, Resumption } from "./described_att
 
 export interface ResumeWebhookDeps extends WriteWebhookDeps {
   bodies: BodyReader;
-  eventStore: Pick<EventStore<EventBody>, "placeConsumer">;
+  eventStore: Pick<EventStore<EventBody>, "placeConsumer" | "retryConsumer">;
   feed: EventFeed;
   heads: HeadReader;
   store: Store;
@@ -106,13 +106,14 @@ async function resume(
   expectKeys(deps);
   const entry = await deps.heads.fresh();
   expectWebhook((await deps.webhooks.asOf(entry.head)).byId, webhookId);
+  if (lastEventId === undefined) await expectPlace(deps, webhookId);
   const position = lastEventId === undefined
-    ? await placeOf(deps, webhookId)
+    ? undefined
     : await positionOf(deps.feed, lastEventId, entry);
   const { event, isDuplicate, before } = await writeWebhook(deps, request, resumptionRule(request));
-  if (position !== undefined) {
-    await deps.eventStore.placeConsumer(consumerOfWebhook(webhookId), position);
-  }
+  const consumer = consumerOfWebhook(webhookId);
+  if (position === undefined) await deps.eventStore.retryConsumer(consumer);
+  else await deps.eventStore.placeConsumer(consumer, position);
   const webhook = event === undefined ? before!.byId.get(webhookId)! : webhookAfter(event)!;
   return writtenOf(webhook, isDuplicate);
 }
@@ -129,11 +130,11 @@ function resumptionRule({ webhookId, ...expectations }: ResumeWebhookRequest): W
   };
 }
 
-/** The place of a webhook in the store; `undefined` if its consumer has not begun. Rejects with `webhook_stopped`. */
-async function placeOf({ store }: ResumeWebhookDeps, id: string): Promise<number | undefined> {
+/** Rejects with `webhook_stopped` if its consumer is stopped. */
+async function expectPlace({ store }: ResumeWebhookDeps, id: string): Promise<void> {
   const consumers = await readConsumersOf(APPLICATION, store);
   const consumer = consumers.find(({ name }) => name === consumerOfWebhook(id));
-  if (!consumer?.isStopped) return consumer?.position;
+  if (!consumer?.isStopped) return;
   const message = "Nobody knows which events the endpoint has: send a lastEventId, such as now";
   throw new ServiceError("webhook_stopped", message);
 }

@@ -391,6 +391,23 @@ Deno.test("placeConsumer() of a store moves a consumer of another instance, and 
   );
 });
 
+Deno.test("retryConsumer() of a store ends the pause of a consumer of another instance, and moves no place", async () => {
+  await using world = await World.open();
+  const first = world.start({ pauseMs: () => Infinity });
+  const second = world.start();
+  first.refused.add(4);
+  await world.advance(1_000);
+  await world.add(5);
+  await world.advance(3_000);
+  assertEquals(first.got, [1, 2, 3]);
+  first.refused.clear();
+  await world.runtime.settle(second.store.retryConsumer("mailer"));
+  await world.runtime.settle(second.store.retryConsumer("mailer/unknown"));
+  await world.advance(4_000);
+  assertEquals([first.got, second.got], [[1, 2, 3, 4, 5], []]);
+  assertEquals(first.consumer.state.failing, undefined);
+});
+
 Deno.test("forgetConsumer() removes a place that no instance has, and stopConsumers() stores the places first", async () => {
   await using world = await World.open();
   const instance = world.start();
