@@ -65,17 +65,13 @@ export class Receivers {
   readonly #simulation: Simulation;
   readonly #random: Random;
   readonly #habits = new Map<string, Habit>();
+  /** Whether each attempt is confirmed from now on. */
   #isWell = false;
   #urls = 0;
 
   constructor(simulation: Simulation, random: Random) {
     this.#simulation = simulation;
     this.#random = random;
-  }
-
-  /** From now on, each attempt is confirmed. */
-  recover(): void {
-    this.#isWell = true;
   }
 
   /** The sender of a node. */
@@ -185,12 +181,18 @@ export class Receivers {
     }
   }
 
-  /** Resumes all webhooks, and removes one while events are stored. */
-  async settle(workload: Workload): Promise<void> {
-    this.recover();
-    const [removed, ...others] = this.owned;
-    for (const owned of others) await this.#act(workload, "resume", owned);
-    if (removed !== undefined) await this.#act(workload, "remove", removed);
+  /** Resumes all webhooks, also those whose owners lost the response, and removes one while events are stored. */
+  async settle({ cluster, keys: [key] }: Workload): Promise<void> {
+    this.#isWell = true;
+    const random = this.#random;
+    const response = await ask(cluster, random, key, { method: "GET" });
+    const [removed, ...others]: { id: string }[] = await response!.json();
+    for (const { id } of others) {
+      await ask(cluster, random, key, { method: "POST", path: `${id}/resume`, body: {} });
+    }
+    if (removed !== undefined) {
+      await ask(cluster, random, key, { method: "DELETE", path: removed.id });
+    }
   }
 }
 
