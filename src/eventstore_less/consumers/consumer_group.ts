@@ -114,6 +114,8 @@ export class ConsumerGroup<EventBody extends Body> {
   readonly #consumers = new Map<string, Consumer<EventBody>>();
   /** The places of consumers that were removed since the last write; `undefined` for those that were forgotten. */
   readonly #left = new Map<string, ConsumerPlace | undefined>();
+  /** The consumers that were added since the last write of the record. */
+  readonly #added = new Set<Consumer<EventBody>>();
   #held: Held | undefined;
   #cancelExpiry = () => {};
   /** Whether the write that lets another instance work is under way. */
@@ -139,10 +141,8 @@ export class ConsumerGroup<EventBody extends Body> {
       throw new RangeError(`A group has at most ${PLACES_LIMIT} consumers: ${this.#name}`);
     }
     this.#consumers.set(name, consumer);
-    if (this.#held !== undefined && !this.#isReleasing) {
-      const { record } = this.#held;
-      this.#begin(consumer, { ...record, places: this.#places(record) });
-    }
+    // The record may have a later place of it than this instance knows, so it begins with the next write of the record.
+    if (this.#held !== undefined) this.#added.add(consumer);
     this.#changed();
     this.#running ??= this.#run();
     const stateOf = () => this.#stateOf(consumer);
@@ -167,6 +167,7 @@ export class ConsumerGroup<EventBody extends Body> {
   async #remove(consumer: Consumer<EventBody>): Promise<void> {
     const { name } = consumer;
     consumer.isRemoved = true;
+    this.#added.delete(consumer);
     await consumer.end(GRACE_MS);
     if (this.#consumers.get(name) !== consumer) return;
     const { place } = consumer;
@@ -260,6 +261,7 @@ export class ConsumerGroup<EventBody extends Body> {
     this.#held = held;
     if (held === undefined) {
       this.#left.clear();
+      this.#added.clear();
       for (const consumer of this.#consumers.values()) void consumer.end();
       return;
     }
@@ -331,6 +333,7 @@ export class ConsumerGroup<EventBody extends Body> {
     this.#hasMoved = false;
     const triedAt = runtime.monotonicNow();
     const left = new Map(this.#left);
+    const added = new Set(this.#added);
     const places = this.#places(record);
     const stopped = this.#stopped(record, places);
     const holder = isLast ? undefined : this.#instance;
@@ -341,6 +344,7 @@ export class ConsumerGroup<EventBody extends Body> {
         if (this.#left.get(name) === place) this.#left.delete(name);
       }
       this.#setHeld(!isLast && this.#isHeld(this.#held) ? renewed : undefined);
+      if (this.#held !== undefined) this.#beginAdded(added, renewed.record);
       return;
     }
     const entry = await store.get(consumersKey(this.#name)).catch(() => null);
@@ -359,13 +363,22 @@ export class ConsumerGroup<EventBody extends Body> {
     if (hasChanged) this.#adopt(found, record);
   }
 
+  /** Begins consumers that were added before a write of the record, unless they have begun or ended meanwhile. */
+  #beginAdded(added: ReadonlySet<Consumer<EventBody>>, record: ConsumerRecord): void {
+    for (const consumer of added) {
+      if (this.#added.delete(consumer)) this.#begin(consumer, record);
+    }
+  }
+
   /** Begins the consumers again whose places an operator has named since `former`. */
   #adopt(found: ConsumerRecord, former: ConsumerRecord): void {
     for (const [name, { named }] of Object.entries(found.places)) {
       if (named === placeIn(former, name)?.named) continue;
       this.#left.delete(name);
       const consumer = this.#consumers.get(name);
-      if (consumer !== undefined) this.#begin(consumer, found);
+      if (consumer === undefined) continue;
+      this.#added.delete(consumer);
+      this.#begin(consumer, found);
     }
   }
 

@@ -391,6 +391,19 @@ Deno.test("placeConsumer() of a store moves a consumer of another instance, and 
   );
 });
 
+Deno.test("a consumer that is added begins at the place that another instance has just named", async () => {
+  await using world = await World.open();
+  const first = world.start();
+  const second = world.start();
+  await world.add(6);
+  await world.advance(4_500);
+  await world.runtime.settle(second.store.placeConsumer("mailer/late", 5));
+  const got: number[] = [];
+  first.store.consume("mailer/late", ({ position }) => void got.push(position));
+  await world.advance(3_000);
+  assertEquals(got, [6]);
+});
+
 Deno.test("retryConsumer() of a store ends the pause of a consumer of another instance, and moves no place", async () => {
   await using world = await World.open();
   const first = world.start({ pauseMs: () => Infinity });
