@@ -335,6 +335,15 @@ export class EventStore<EventBody extends Body = Body> {
   }
 
   /**
+   * Whether a consumer whose `after` is that position is stopped until its place is named, because it has none and the log
+   * is older than the record of its group. Rejects as {@linkcode EventStore.registerConsumers} does.
+   */
+  async needsPlace(name: string, after: number): Promise<boolean> {
+    expectConsumerName(name);
+    return await this.#group(groupOf(name)).needsPlace(name, after);
+  }
+
+  /**
    * Ends the pause of a consumer after a failure, on whatever instance it works. What it has handled since its place was
    * stored comes again. Rejects as {@linkcode EventStore.registerConsumers} does.
    */

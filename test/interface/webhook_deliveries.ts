@@ -57,16 +57,12 @@ const STORIES: Story[] = [
       `,
   },
   {
-    clause: "a webhook resumes after an event, and from now on",
+    clause: "a webhook that is enabled resumes after an event",
     told: `
         ${ANIMAL}
         ${ADDED}
         > POST /webhooks/{hook}/resume
         > {"lastEventId":"{event}"}
-        < 200
-        < ${SHOWN}
-        > POST /webhooks/{hook}/resume
-        > {"lastEventId":"now"}
         < 200
         < ${SHOWN}
       `,
@@ -84,16 +80,12 @@ const STORIES: Story[] = [
         < 200
         < {"state":"disabled",…}
         > POST /webhooks/{hook}/resume
-        > idempotency-key: {once}
         > {}
         < 200
-        < idempotency-replayed: (none)
         < ${SHOWN}
         > POST /webhooks/{hook}/resume
-        > idempotency-key: {once}
         > {}
         < 200
-        < idempotency-replayed: true
         < ${SHOWN}
         > GET /webhooks/{hook}
         < 200
@@ -105,6 +97,7 @@ const STORIES: Story[] = [
     needs: ["an empty store", "a clock"],
     told: `
         ${ADDED}
+        ${ANIMAL}
         ~ nobody knows the places of consumers
         > GET /webhooks/{hook}/attempts
         < 200
@@ -116,11 +109,11 @@ const STORIES: Story[] = [
       errorOf(
         409,
         "webhook_stopped",
-        "Nobody knows which events the endpoint has: send a lastEventId, such as now",
+        "Nobody knows which events the endpoint has: send a lastEventId",
       )
     }
         > POST /webhooks/{hook}/resume
-        > {"lastEventId":"now"}
+        > {"lastEventId":"{event}"}
         < 200
         > GET /webhooks/{hook}/attempts
         < 200
@@ -138,8 +131,8 @@ const STORIES: Story[] = [
       `,
   },
   ...[
-    ['{"lastEventId":"7"}', 'Field "lastEventId" must be the id of an event, or now'],
-    ['{"lastEventId":7}', 'Field "lastEventId" must be the id of an event, or now'],
+    ['{"lastEventId":"7"}', 'Field "lastEventId" must be the id of an event'],
+    ['{"lastEventId":7}', 'Field "lastEventId" must be the id of an event'],
     ['{"after":7}', 'Field "after" is not known; the fields are lastEventId'],
   ].map(([body, message]) => ({
     clause: `a resumption with ${body} gets 400`,

@@ -2,7 +2,7 @@ import type { Body, Recorded, RecordedLine } from "../definitions.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { backoffMs, type Runtime } from "../runtime/runtime.ts";
-import { type ConsumerPlace, shortReason } from "./consumer_record.ts";
+import { type ConsumerPlace, type Failing, shortReason } from "./consumer_record.ts";
 import type { LogTail } from "./log_tail.ts";
 
 /** The first and the longest pause after a failure, in milliseconds. */
@@ -148,6 +148,8 @@ export class Consumer<EventBody extends Body = Body> {
           if (place === undefined || isOver(run)) return;
           this.place = place;
           run.onMoved();
+          // A pause goes on where another run has left it.
+          if (place.failing !== undefined) await this.#pause(this.#restOf(place.failing), run);
         }
         const lines = await run.tail.after(this.place.position);
         failures = 0;
@@ -179,9 +181,10 @@ export class Consumer<EventBody extends Body = Body> {
         break;
       } catch (error) {
         if (signal.aborted) return;
-        this.#noteFailure(error);
+        const pauseMs = this.#pauseMs(attempts + 1, error);
+        this.#noteFailure(error, pauseMs);
         run.onMoved();
-        await this.#pause(this.#pauseMs(attempts + 1, error), run);
+        await this.#pause(pauseMs, run);
       } finally {
         signal.removeEventListener("abort", abort);
       }
@@ -191,11 +194,20 @@ export class Consumer<EventBody extends Body = Body> {
     run.onMoved();
   }
 
-  #noteFailure(error: unknown): void {
+  #noteFailure(error: unknown, pauseMs: number): void {
     const { failing, ...place } = this.place!;
-    const since = failing?.since ?? new Date(this.#runtime.now()).toISOString();
+    const lastAt = new Date(this.#runtime.now()).toISOString();
+    const since = failing?.since ?? lastAt;
     const attempts = (failing?.attempts ?? 0) + 1;
-    this.place = { ...place, failing: { since, attempts, reason: shortReason(textOf(error)) } };
+    const reason = shortReason(textOf(error));
+    const stored = Math.round(Math.min(pauseMs, TIMER_LIMIT_MS));
+    this.place = { ...place, failing: { since, attempts, reason, lastAt, pauseMs: stored } };
+  }
+
+  /** What is left of the pause after the last failure; a clock that was set back makes it no longer. */
+  #restOf({ lastAt, pauseMs }: Failing): number {
+    const passedMs = this.#runtime.now() - Date.parse(lastAt);
+    return Math.min(pauseMs, Math.max(0, pauseMs - passedMs));
   }
 
   #pause(ms: number, run: Run<EventBody>): Promise<void> {

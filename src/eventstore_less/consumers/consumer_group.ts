@@ -210,6 +210,13 @@ export class ConsumerGroup<EventBody extends Body> {
     await this.#change(change, `The place of ${name} could not be changed`);
   }
 
+  /** Whether a consumer that begins after a position is stopped, because nobody knows what it has handled before. */
+  async needsPlace(name: string, after: number): Promise<boolean> {
+    const entry = await this.#deps.store.get(consumersKey(this.#name));
+    const record = decodeConsumerRecord(entry) ?? await this.#newRecord();
+    return placeIn(record, name) === undefined && after < record.since;
+  }
+
   /** Lets a consumer that has a place try again at once, as of its stored place, on whatever instance it works. */
   async retry(name: string): Promise<void> {
     const named = this.#deps.runtime.newId();

@@ -24,6 +24,9 @@ export interface Failing {
   attempts: number;
   /** The message of the last failure. */
   reason: string;
+  /** When the last of them ended, in UTC, and the pause after it in milliseconds. */
+  lastAt: string;
+  pauseMs: number;
 }
 
 /** The last event that a consumer has handled or passed: its position with the hash of its line. */
@@ -50,7 +53,13 @@ export interface ConsumerRecord {
 }
 
 const POSITION = z.int().min(0);
-const FAILING = z.strictObject({ since: Instant, attempts: z.int().min(1), reason: z.string() });
+const FAILING = z.strictObject({
+  since: Instant,
+  attempts: z.int().min(1),
+  reason: z.string(),
+  lastAt: Instant,
+  pauseMs: z.int().min(0),
+});
 const PLACE = z.strictObject({
   position: POSITION,
   hash: Sha256Hex,

@@ -2,6 +2,7 @@
 
 import { ULID } from "eventstore-less/encoding";
 import { FEED_ID_PATTERN } from "eventstore-less/parts";
+import type { ConsumerReport } from "eventstore-less/tools";
 import { z } from "zod";
 import { schemaComponent } from "../../api/component.ts";
 import { EXAMPLE_EVENT_ID, TIME_SCHEMA } from "../../api/described_event.ts";
@@ -87,25 +88,23 @@ export const NewAttempt = z.strictObject({
 
 export const NEW_ATTEMPT = schemaComponent("NewWebhookAttempt", NewAttempt);
 
-/** In place of the id of an event: that of the last one in the log. */
-export const NOW = "now";
-
-const NOT_A_PLACE = `${NOT_AN_ID}, or ${NOW}`;
-const PLACE_PATTERN = new RegExp(`^(${NOW}|${FEED_ID_PATTERN.source.slice(1, -1)})$`);
-
 /** The body of a request to resume. */
 export const Resumption = z.strictObject({
-  lastEventId: z.string(NOT_A_PLACE).regex(PLACE_PATTERN, NOT_A_PLACE).max(ID_MAX_LENGTH).optional()
+  lastEventId: z.string(NOT_AN_ID).regex(FEED_ID_PATTERN, NOT_AN_ID).max(ID_MAX_LENGTH).optional()
     .meta({
-      description:
-        "The last event that the endpoint should not get, or `now`; absent: from its place",
+      description: "The last event that the endpoint should not get; absent: from its place",
       examples: [EXAMPLE_EVENT_ID],
     }),
 });
 
 export const RESUMPTION = schemaComponent("WebhookResumption", Resumption);
 
-export const EXAMPLE_RESUMPTION = { lastEventId: NOW };
+export const EXAMPLE_RESUMPTION = { lastEventId: EXAMPLE_EVENT_ID };
+
+/** The failures at an event as clients read them. */
+export function shownFailing({ since, attempts, reason }: NonNullable<ConsumerReport["failing"]>) {
+  return { since, attempts, reason };
+}
 
 /** An attempt as clients read it. */
 export function shownAttempt({ eventId, time, durationMs, status, error, answer }: NotedAttempt) {

@@ -1,6 +1,6 @@
 /** The operation `listWebhookAttempts`: how far the deliveries of a webhook are, and their last attempts. */
 
-import { type HeadEntry, readConsumersOf } from "eventstore-less/parts";
+import type { HeadEntry } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { ApiRequest } from "../../api/api_request.ts";
 import { content } from "../../api/component.ts";
@@ -10,16 +10,15 @@ import { HEADERS_OF_READS } from "../../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../../api/http_response.ts";
 import type { Operation } from "../../api/operation.ts";
 import { parseQuery } from "../../api/requests/query.ts";
-import { APPLICATION } from "../../application.ts";
 import { WEBHOOK_ID, WEBHOOKS_TAG } from "../described_webhooks.ts";
 import { webhookIdOf } from "../parse_target.ts";
 import type { WebhookReader } from "../webhook_reader.ts";
 import { expectWebhook } from "../write_webhook.ts";
 import type { AttemptLog } from "./attempt_log.ts";
-import { consumerOfWebhook } from "./consumer_of_webhook.ts";
+import { readConsumerOfWebhook } from "./consumer_of_webhook.ts";
 import type { Delivery } from "./delivery.ts";
 import { deliveryStateOf } from "./delivery_state.ts";
-import { EXAMPLE_DELIVERY, shownAttempt, WEBHOOK_DELIVERY } from "./described_attempts.ts";
+import { EXAMPLE_DELIVERY, shownAttempt, shownFailing, WEBHOOK_DELIVERY } from "./described_attempts.ts";
 
 export interface ListWebhookAttemptsDeps {
   attempts: AttemptLog;
@@ -58,12 +57,11 @@ async function respond(
   if (search !== "") parseQuery(search, {});
   const id = webhookIdOf(path);
   const webhook = expectWebhook((await webhooks.asOf(head)).byId, id);
-  const consumers = await readConsumersOf(APPLICATION, store);
-  const consumer = consumers.find(({ name }) => name === consumerOfWebhook(id));
+  const consumer = await readConsumerOfWebhook(store, id);
   const body = JSON.stringify({
     state: deliveryStateOf(webhook, consumer, delivery?.hasKeyOf(webhook) ?? false),
     lag: consumer?.lag ?? head.position - webhook.addedAt,
-    failing: consumer?.failing,
+    failing: consumer?.failing && shownFailing(consumer.failing),
     attempts: (await attempts.read(id)).map(shownAttempt),
   });
   return { status: 200, body, headers: { ...READ_HEADERS, etag: entityTag(body) } };

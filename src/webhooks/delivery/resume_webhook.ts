@@ -5,7 +5,6 @@ import {
   type EventFeed,
   type HeadEntry,
   type HeadReader,
-  readConsumersOf,
 } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { EventBody } from "../../../events/all_events.ts";
@@ -18,12 +17,11 @@ import {
 } from "../../api/described_errors.ts";
 import { HEADERS_OF_WRITTEN } from "../../api/described_headers.ts";
 import type { Operation } from "../../api/operation.ts";
-import { IDEMPOTENCY_KEY } from "../../api/requests/idempotency_key.ts";
 import { parseBody } from "../../api/requests/parse_body.ts";
 import type { BodyReader } from "../../api/requests/request_body.ts";
 import { IF_MATCH, IF_NONE_MATCH_OF_WRITE } from "../../api/requests/write_conditions.ts";
 import { writtenResponse } from "../../api/written_response.ts";
-import { APPLICATION } from "../../application.ts";
+import { expectMayWrite } from "../../keys/api_key_reader.ts";
 import { EXAMPLE_WEBHOOK, WEBHOOK, WEBHOOK_ID, WEBHOOKS_TAG } from "../described_webhooks.ts";
 import { parseTarget } from "../parse_target.ts";
 import {
@@ -38,19 +36,19 @@ import {
   type WrittenWebhook,
 } from "../write_webhook.ts";
 import { webhookAfter } from "../webhook_event.ts";
-import { consumerOfWebhook } from "./consumer_of_webhook.ts";
-import { EXAMPLE_RESUMPTION, NOW, RESUMPTION, Resumption } from "./described_attempts.ts";
+import { consumerOfWebhook, readConsumerOfWebhook } from "./consumer_of_webhook.ts";
+import { EXAMPLE_RESUMPTION, RESUMPTION, Resumption } from "./described_attempts.ts";
 
 export interface ResumeWebhookDeps extends WriteWebhookDeps {
   bodies: BodyReader;
-  eventStore: Pick<EventStore<EventBody>, "placeConsumer" | "retryConsumer">;
+  eventStore: Pick<EventStore<EventBody>, "needsPlace" | "placeConsumer" | "retryConsumer">;
   feed: EventFeed;
   heads: HeadReader;
   store: Store;
 }
 
 interface ResumeWebhookRequest extends WebhookRequest {
-  /** The last event that the endpoint should not get, or `now`; by default, the deliveries continue from their place. */
+  /** The last event that the endpoint should not get; by default, the deliveries continue from their place. */
   lastEventId?: string;
 }
 
@@ -63,7 +61,7 @@ export const resumeWebhook: Operation<ResumeWebhookDeps> = {
   description:
     "Enables a webhook that the service has disabled. Its deliveries continue at once, without the pause after a failure: " +
     "with the event that was not confirmed, or after `lastEventId`, also if the webhook was not disabled.",
-  parameters: [WEBHOOK_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE, IDEMPOTENCY_KEY],
+  parameters: [WEBHOOK_ID, IF_MATCH, IF_NONE_MATCH_OF_WRITE],
   body: {
     description: "Where the deliveries continue; `{}`: from their place",
     schema: RESUMPTION,
@@ -91,29 +89,37 @@ export const resumeWebhook: Operation<ResumeWebhookDeps> = {
 };
 
 async function prepare(deps: ResumeWebhookDeps, { request }: ApiRequest, token: string) {
-  const target = parseTarget(request);
+  const { webhookId, ...conditions } = parseTarget(request);
   const text = await deps.bodies.readJson(request);
   const { lastEventId } = parseBody(text, Resumption, Resumption);
+  const target = { webhookId, ...conditions, idempotencyKey: undefined };
   return async () => writtenResponse(200, await resume(deps, { ...target, lastEventId, token }));
 }
 
-/** The place is named after the event is stored, so a request that fails in between has to be sent again. */
+/** A request that is repeated names the same place again, so it needs no Idempotency-Key. */
 async function resume(
   deps: ResumeWebhookDeps,
   request: ResumeWebhookRequest,
 ): Promise<WrittenWebhook> {
-  const { webhookId, lastEventId } = request;
+  const { apiKeys, eventStore, heads, runtime, store, webhooks } = deps;
+  const { webhookId, lastEventId, token } = request;
   expectKeys(deps);
-  const entry = await deps.heads.fresh();
-  expectWebhook((await deps.webhooks.asOf(entry.head)).byId, webhookId);
-  if (lastEventId === undefined) await expectPlace(deps, webhookId);
-  const position = lastEventId === undefined
-    ? undefined
-    : await positionOf(deps.feed, lastEventId, entry);
-  const { event, isDuplicate, before } = await writeWebhook(deps, request, resumptionRule(request));
-  const consumer = consumerOfWebhook(webhookId);
-  if (position === undefined) await deps.eventStore.retryConsumer(consumer);
-  else await deps.eventStore.placeConsumer(consumer, position);
+  const entry = await heads.fresh();
+  expectMayWrite(await apiKeys.authorize(token, entry.head, runtime.now()));
+  const { byId } = await webhooks.asOf(entry.head);
+  const rule = resumptionRule(request);
+  rule.decide({ byId, time: new Date(runtime.now()).toISOString() });
+  const name = consumerOfWebhook(webhookId);
+  // The place is named before the event, after which nothing may be sent from the former one.
+  if (lastEventId === undefined) {
+    const { addedAt } = byId.get(webhookId)!;
+    if (await eventStore.needsPlace(name, addedAt)) throw stoppedError();
+    const consumer = await readConsumerOfWebhook(store, webhookId);
+    if (consumer?.failing !== undefined) await eventStore.retryConsumer(name);
+  } else {
+    await eventStore.placeConsumer(name, await positionOf(deps.feed, lastEventId, entry));
+  }
+  const { event, isDuplicate, before } = await writeWebhook(deps, request, rule);
   const webhook = event === undefined ? before!.byId.get(webhookId)! : webhookAfter(event)!;
   return writtenOf(webhook, isDuplicate);
 }
@@ -130,18 +136,13 @@ function resumptionRule({ webhookId, ...expectations }: ResumeWebhookRequest): W
   };
 }
 
-/** Rejects with `webhook_stopped` if its consumer is stopped. */
-async function expectPlace({ store }: ResumeWebhookDeps, id: string): Promise<void> {
-  const consumers = await readConsumersOf(APPLICATION, store);
-  const consumer = consumers.find(({ name }) => name === consumerOfWebhook(id));
-  if (!consumer?.isStopped) return;
-  const message = "Nobody knows which events the endpoint has: send a lastEventId, such as now";
-  throw new ServiceError("webhook_stopped", message);
+function stoppedError(): ServiceError {
+  const message = "Nobody knows which events the endpoint has: send a lastEventId";
+  return new ServiceError("webhook_stopped", message);
 }
 
 /** The position of the last event that the endpoint should not get. Rejects with `feed_reset`. */
 async function positionOf(feed: EventFeed, id: string, entry: HeadEntry): Promise<number> {
-  if (id === NOW) return entry.head.position;
   const position = parseInt(id);
   await feed.expectPlace({ position, id }, entry);
   return position;

@@ -367,8 +367,27 @@ Deno.test("a consumer that begins after registerConsumers() needs no place, and 
   const earlier = instance.store.consume("mailer/earlier", () => {}, { after: 4 });
   await world.advance(2_000);
   assertEquals([instance.got, earlier.state.state], [[7], "stopped"]);
+  const needPlaces = [["mailer/new", 0], ["mailer/earlier", 4], ["mailer/later", 6]] as const;
+  const needs = needPlaces.map(([name, after]) => instance.store.needsPlace(name, after));
+  assertEquals(await world.runtime.settle(Promise.all(needs)), [false, true, false]);
   const refused = instance.store.registerConsumers("mailer/new");
   await assertRejects(() => refused, RangeError, "group");
+});
+
+Deno.test("a pause after a failure goes on when another instance takes over, and no clock makes it longer", async () => {
+  await using world = await World.open();
+  const first = world.start({ pauseMs: () => 3_600_000 });
+  first.refused.add(1);
+  await world.advance(1_000);
+  await world.add(2);
+  await world.advance(3_000);
+  await first.store.close();
+  await world.advance(1_800_000);
+  const second = world.start();
+  await world.advance(1_700_000);
+  assertEquals(second.got, []);
+  await world.advance(200_000);
+  assertEquals(second.got, [1, 2]);
 });
 
 Deno.test("placeConsumer() of a store moves a consumer of another instance, and ends its failures", async () => {

@@ -51,7 +51,8 @@ const CONSUMER: ConsumerReport = {
 };
 
 function failingSince(ms: number) {
-  return { since: ago(ms), attempts: 7, reason: "It answered 500" };
+  const since = ago(ms);
+  return { since, attempts: 7, reason: "It answered 500", lastAt: since, pauseMs: 60_000 };
 }
 
 /** Each case is more urgent than those before it. */
