@@ -95,7 +95,10 @@ export class Deliveries {
     const present = new Set([...byId.keys()].map(consumerOfWebhook));
     const isOfRemoved = (name: string) =>
       name.startsWith(consumerOfWebhook("")) && !present.has(name);
-    for (const name of names.filter(isOfRemoved)) await eventStore.forgetConsumer(name);
+    for (const name of names.filter(isOfRemoved)) {
+      await eventStore.forgetConsumer(name);
+      await this.#deps.attempts.remove(name.slice(consumerOfWebhook("").length));
+    }
     return true;
   }
 
@@ -104,10 +107,16 @@ export class Deliveries {
     const { heads, webhooks } = this.#deps;
     const { head } = await heads.fresh();
     const now = await webhooks.asOf(head);
+    const before = this.#seen?.byId.keys() ?? [];
     this.#seen = now;
     for (const [id, consumer] of this.#consumers) {
       const webhook = now.byId.get(id);
-      if (!this.#isCalled(webhook)) void this.#end(id, consumer, webhook === undefined);
+      if (webhook !== undefined && !this.#isCalled(webhook)) {
+        void this.#end(id, () => consumer.stop());
+      }
+    }
+    for (const id of before) {
+      if (!now.byId.has(id)) void this.#end(id, () => this.#forget(id));
     }
     for (const webhook of now.byId.values()) {
       const { id } = webhook;
@@ -131,13 +140,21 @@ export class Deliveries {
     this.#consumers.set(id, consumer);
   }
 
+  /** Removes what a webhook that was removed has left, also one that was disabled. */
+  async #forget(id: string): Promise<void> {
+    const { attempts, eventStore } = this.#deps;
+    const name = consumerOfWebhook(id);
+    await (this.#consumers.get(id)?.forget() ?? eventStore.forgetConsumer(name));
+    await attempts.remove(id);
+  }
+
   /** Ends a consumer, which others need not wait for. If its place cannot be removed, the next start removes it. */
-  async #end(id: string, consumer: ConsumerHandle, isRemoved: boolean): Promise<void> {
-    this.#consumers.delete(id);
+  async #end(id: string, end: () => Promise<void>): Promise<void> {
     this.#ending.add(id);
+    const ending = end();
+    this.#consumers.delete(id);
     try {
-      await (isRemoved ? consumer.forget() : consumer.stop());
-      if (isRemoved) await this.#deps.attempts.remove(id);
+      await ending;
     } catch {
       // The store says itself that it is away.
     } finally {

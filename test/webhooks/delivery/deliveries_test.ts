@@ -190,6 +190,21 @@ Deno.test("a webhook gets nothing after its removal, and leaves neither a place 
   assertEquals(entries, []);
 });
 
+Deno.test("a webhook that was disabled before its removal leaves nothing either", async () => {
+  await using world = await WebhookWorld.open();
+  const instance = world.start();
+  world.answers.set(SHOP, () => 410);
+  const id = await world.add({ url: SHOP });
+  await world.addPets(1);
+  await world.advance(12_000);
+  assertEquals((await reportsIn(world)).length, 1);
+  await world.change(id, "WebhookRemoved");
+  await world.advance(12_000);
+  assertEquals(await reportsIn(world), []);
+  const entries = await instance.store.list({ prefix: ["unlogged"] }, { limit: 9 });
+  assertEquals(entries, []);
+});
+
 Deno.test("the place of a webhook that was removed while no instance ran is removed by the next one", async () => {
   await using world = await WebhookWorld.open();
   const first = world.start();
