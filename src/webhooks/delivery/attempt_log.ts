@@ -135,11 +135,13 @@ function attemptsOf(stored: unknown): NotedAttempt[] {
   return RECORD.safeParse(stored).data ?? [];
 }
 
-/** The latest attempts, each once: a change of the record may be made twice. */
+/**
+ * The latest attempts, each once: a change of the record may be made twice. They stay in the order in which they were noted,
+ * because clocks can be wrong.
+ */
 function latest(attempts: NotedAttempt[]): NotedAttempt[] {
   const byKey = new Map(attempts.map((it) => [`${it.time} ${it.eventId}`, it]));
-  return [...byKey.values()].sort((one, other) => one.time < other.time ? 1 : -1)
-    .slice(0, ATTEMPTS_KEPT);
+  return [...byKey.values()].slice(0, ATTEMPTS_KEPT);
 }
 
 /** The begin of an answer whose JSON has no more bytes than the record has room for. */

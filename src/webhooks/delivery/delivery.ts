@@ -148,9 +148,12 @@ export class Delivery {
     return types === undefined || (types as readonly string[]).includes(event.type);
   }
 
-  /** Whether the failures last for five days, and nobody has changed or resumed the webhook since. */
-  async #failsFor({ position }: WebhookRecord, failingSince = ""): Promise<boolean> {
-    const { runtime, store } = this.#deps;
+  /** Whether its receiver has failed for five days, and nobody has changed or resumed the webhook since. */
+  async #failsFor({ id, position }: WebhookRecord, failingSince = ""): Promise<boolean> {
+    const { attempts, runtime, store } = this.#deps;
+    // The failures of the consumer can be those of the service, too.
+    const latest = await attempts.read(id);
+    if (latest.length < FAILURES_LIMIT || latest.some(isConfirmed)) return false;
     const { event: last } = await readProof(APPLICATION, store, position);
     const since = failingSince > last.time ? failingSince : last.time;
     return runtime.now() - Date.parse(since) >= FAILING_LIMIT_MS;

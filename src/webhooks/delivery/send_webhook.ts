@@ -1,6 +1,6 @@
 /** The operation `sendWebhook`: one attempt at once, with an event again or with a test. */
 
-import { type EventFeed, type HeadEntry, readProof } from "eventstore-less/parts";
+import { type EventFeed, type HeadEntry, type HeadReader, readProof } from "eventstore-less/parts";
 import { type Runtime, ServiceError } from "eventstore-less";
 import type { Store } from "eventstore-less/store";
 import type { ApiRequest } from "../../api/api_request.ts";
@@ -30,6 +30,7 @@ import {
 
 export interface SendWebhookDeps extends Pick<WriteWebhookDeps, "webhookKeys"> {
   apiKeys: ApiKeyReader;
+  heads: HeadReader;
   bodies: BodyReader;
   delivery: Delivery | undefined;
   feed: EventFeed;
@@ -90,7 +91,8 @@ async function prepare(
   return async () => {
     const text = await deps.bodies.readJson(request);
     const { eventId } = parseBody(text, NewAttempt, NewAttempt);
-    return await send(deps, id, eventId, entry);
+    // The body may have taken long: a webhook that was removed meanwhile is not called.
+    return await send(deps, id, eventId, await deps.heads.fresh());
   };
 }
 

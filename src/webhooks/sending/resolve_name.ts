@@ -27,5 +27,9 @@ export async function resolveBy(
   const queries = [resolver.resolve4(name), resolver.resolve6(name)];
   const answers = await Promise.allSettled(queries);
   signal.removeEventListener("abort", cancel);
-  return answers.flatMap((answer) => answer.status === "fulfilled" ? answer.value : []);
+  const [four, six] = answers.map((answer) => answer.status === "fulfilled" ? answer.value : []);
+  // In turn, because only some are tried, and one family may lead nowhere.
+  return Array.from({ length: Math.max(four.length, six.length) }, (_, index) => {
+    return [four, six].flatMap((addresses) => addresses.slice(index, index + 1));
+  }).flat();
 }

@@ -26,6 +26,12 @@ Deno.test("pauseMsAfter() doubles with jitter, up to 8 hours", () => {
   ]);
 });
 
+Deno.test("pauseMsAfter() is at most a minute after a failure of the service itself", () => {
+  const runtime = Object.assign(new FakeRuntime(), { random: () => 1 });
+  const pauses = [1, 3, 100].map((it) => pauseMsAfter(runtime, it, new Error("The store is away")));
+  assertEquals(pauses, [5_000, 20_000, 60_000]);
+});
+
 Deno.test("pauseMsAfter() is not shorter than Retry-After, up to 8 hours", () => {
   assertEquals(pausesAfter(1, 60_000), [60_000, 60_000]);
   assertEquals(pausesAfter(3, 1_000), [20_000, 10_000]);
