@@ -50,7 +50,7 @@ export async function changeUnlogged(
       guard: guard.versionstamp,
       commit: () => store.commit(commit),
       readGuard: () => store.get(key),
-      // A change that landed without an answer is made once more: the last one counts.
+      // A change that landed without an answer is made twice, which does no harm.
       hasLanded: () => false,
       isOver,
     });

@@ -80,7 +80,7 @@ async function prepare(deps: AddWebhookDeps, { request, baseUrl }: ApiRequest, t
   const terms = parseBody(await deps.bodies.readJson(request), NewWebhook, ShownWebhook);
   expectCallable(terms.url, deps);
   return async () => {
-    // Otherwise, the consumer of the first webhook would need a place, because the log has events before it.
+    // Without the record, the consumer of the first webhook would need a place, because the log has events before it.
     await deps.eventStore.registerConsumers(WEBHOOKS_COLLECTION);
     const added = await commands.addWebhook(deps, { terms, token, idempotencyKey });
     return secretResponse(201, added, { location: `${baseUrl}/webhooks/${added.id}` });

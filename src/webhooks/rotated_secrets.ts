@@ -4,8 +4,8 @@ import { WEBHOOK_SECRETS_LIMIT, type WebhookSecret } from "../../events/webhook.
 export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The secrets after a rotation at that time: the new one, and those before that have not ended, of which the last one ends
- * after the overlap. The log fixes the ends, independently of any clock.
+ * The secrets after a rotation at that time: the new one, and the former ones that have not ended. The one that was the
+ * latest before ends after the overlap. The ends are in the log, so they depend on no clock.
  */
 export function rotatedSecrets(
   before: readonly WebhookSecret[],

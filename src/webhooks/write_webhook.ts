@@ -242,7 +242,7 @@ export function writtenOf(webhook: Webhook, isDuplicate: boolean): WrittenWebhoo
   return { id: webhook.webhookId, text, isDuplicate };
 }
 
-/** Also after a repeated request, as long as the service has the key. Throws `webhooks_off` if that was replaced. */
+/** The outcome with its secret, also of a repeated request. Throws `webhooks_off` if the service no longer has its key. */
 function withSecret({ event, isDuplicate }: WebhookOutcome, keys: WebhookKeys): WebhookWithSecret {
   const webhook = webhookAfter(event!)!;
   const secret = keys.textOf(webhook.secrets[0]);

@@ -43,7 +43,7 @@ const RENEW_MS = 3_000;
  */
 const HOLD_MS = 6_000;
 
-/** Maximum number of attempts to change the record of whatever instance. One fails if another write comes first. */
+/** Maximum number of attempts to change the record while any instance holds it. One fails if another write comes first. */
 const CHANGE_ATTEMPTS = 20;
 
 /** How long a handler may take to end its call when its consumer or its instance ends, in milliseconds. */
@@ -358,7 +358,7 @@ export class ConsumerGroup<EventBody extends Body> {
     const found = decodeConsumerRecord(entry);
     const isOurs = found?.holder === this.#instance && this.#isHeld(this.#held);
     const hasChanged = entry?.versionstamp !== versionstamp;
-    // The last write is repeated if it can no longer land, and no consumer was added meanwhile.
+    // The last write is repeated if another write has changed the record, and no consumer was added meanwhile.
     const isRepeated = hasChanged && this.#isOver();
     const continues = isOurs && (!isLast || isRepeated);
     if (!continues) {

@@ -17,7 +17,7 @@ export const ATTEMPTS_KEPT = 10;
 /** Maximum size of the kept answer in JSON, in bytes, so that all attempts fit into a record. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-/** Maximum time until an attempt is stored, in milliseconds. One that failed is news. */
+/** Maximum time until an attempt is stored, in milliseconds. One that failed is stored soon. */
 const STORE_MS = { failed: 1_000, confirmed: 10_000 };
 
 /** An attempt to deliver an event, or a test. */
@@ -144,7 +144,7 @@ function latest(attempts: NotedAttempt[]): NotedAttempt[] {
   return [...byKey.values()].slice(0, ATTEMPTS_KEPT);
 }
 
-/** The begin of an answer whose JSON has no more bytes than the record has room for. */
+/** The beginning of an answer whose JSON has no more bytes than the record has room for. */
 function shortAnswer(answer: string | undefined): string | undefined {
   let short = answer;
   while (short !== undefined && JSON.stringify(short).length > ANSWER_LIMIT_BYTES) {

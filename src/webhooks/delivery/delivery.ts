@@ -27,15 +27,15 @@ import { disableWebhook, type DisableWebhookDeps } from "./disable_webhook.ts";
 /** How long a delivery may fail before its webhook is disabled, in milliseconds. */
 const FAILING_LIMIT_MS = 5 * 24 * 60 * 60 * 1_000;
 
-/** Number of failures before a webhook is disabled for them, because a clock that jumps makes days of a moment. */
+/** Number of failures before a webhook is disabled for them: a clock that jumps can make some seconds look like days. */
 const FAILURES_LIMIT = 10;
 
-/** Maximum number of calls beside the deliveries at once: each may take 15 s. */
+/** Maximum number of calls outside of the deliveries at once: each may take 15 s. */
 const CALLS_LIMIT = 10;
 
 const GONE = 410;
 
-/** What a receiver gets: an event as the feed shows it, or a test. */
+/** An event as the feed shows it, or a test, for a receiver. */
 export interface Message {
   /** The same in each attempt. */
   id: string;
@@ -58,7 +58,7 @@ export interface DeliveryDeps extends DisableWebhookDeps {
 /** One attempt to deliver an event to an endpoint, and what follows from its outcome. */
 export class Delivery {
   readonly #deps: DeliveryDeps;
-  /** The calls beside the deliveries. */
+  /** The calls outside of the deliveries. */
   readonly #calls = new Set<AbortController>();
 
   readonly #pace: DeliveryPace;
@@ -99,7 +99,7 @@ export class Delivery {
     throw new DeliveryFailedError(attempt);
   }
 
-  /** Sends a message once, beside the deliveries, and stores the attempt. Rejects with `overloaded`, or with `shutting_down` if the calls end. */
+  /** Sends a message once, outside of the deliveries, and stores the attempt. Rejects with `overloaded`, or with `shutting_down` if the calls end. */
   async sendNow(webhook: WebhookRecord, message: Message): Promise<Attempt> {
     if (this.#calls.size >= CALLS_LIMIT) {
       throw new ServiceError("overloaded", "Too many calls of endpoints are under way");

@@ -1,10 +1,10 @@
 import type { Runtime } from "eventstore-less";
 import { type BackgroundWork, sleep } from "eventstore-less/parts";
 
-/** From so many requests per second on, deliveries lag rather than take time from requests. */
+/** From so many requests per second on, deliveries wait, because they would take time from requests. */
 const BUSY_REQUESTS = 500;
 
-/** Time between the begins of two deliveries while the instance is busy, in milliseconds. One takes about one of the processor. */
+/** From one delivery to the next while the instance is busy, in milliseconds. Each takes about 1 ms of the processor. */
 const BUSY_PAUSE_MS = 20;
 
 /** Time over which requests are counted, in milliseconds. */

@@ -33,7 +33,7 @@ const Attempt = z.strictObject({
     }),
   error: z.enum(ERRORS).optional().meta({ description: "Why there was no response" }),
   answer: z.string().max(ANSWER_MAX_LENGTH).optional()
-    .meta({ description: "The begin of the body of a response that is not 2xx" }),
+    .meta({ description: "The beginning of the body of a response that is not 2xx" }),
 });
 
 export const ATTEMPT = schemaComponent("WebhookAttempt", Attempt);

@@ -12,7 +12,7 @@ export const ATTEMPT_ERRORS = {
 
 export type AttemptError = keyof typeof ATTEMPT_ERRORS;
 
-/** What came of one request to an endpoint. It has either a `status` or an `error`. */
+/** The outcome of one request to an endpoint. It has either a `status` or an `error`. */
 export interface Attempt {
   /** When it began, in ISO 8601 and UTC. */
   time: string;
@@ -20,7 +20,7 @@ export interface Attempt {
   /** The status of the response. A redirect is not followed, so it may be 3xx. */
   status?: number;
   error?: AttemptError;
-  /** The begin of the body of a response that is not 2xx, at most 1 KB; absent if it is empty. */
+  /** The beginning of the body of a response that is not 2xx, at most 1 KB; absent if it is empty. */
   answer?: string;
   /** The time of `Retry-After`, from the response on. It has no limit. */
   retryAfterMs?: number;

@@ -11,13 +11,13 @@ const ADDRESSES_LIMIT = 4;
 /** How long one address is tried while there are others, in milliseconds. */
 const ADDRESS_LIMIT_MS = 3_000;
 
-/** What the codes of errors have in common that say that a certificate is not right, on each runtime. */
+/** Matches the codes of errors about a certificate that is not valid, on each runtime. */
 const OF_CERTIFICATE = /CERT|LEAF_SIGNATURE|INVALID_CA|PURPOSE|HOSTNAME/;
 const OF_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT)/;
 
 /**
- * Connects to the first address that accepts. All must have been checked: `isCallable` decides again on the address to which
- * the socket is connected. If the signal aborts, the socket is destroyed. Rejects with an `AttemptFailedError`.
+ * Connects to the first address that accepts. The caller has checked them; `isCallable` decides once more, on the address to
+ * which the socket is connected. If the signal aborts, the socket is destroyed. Rejects with an `AttemptFailedError`.
  */
 export async function connectToOne(
   addresses: readonly string[],

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import { type Attempt, AttemptFailedError, isConfirmed } from "./attempt.ts";
 
-/** Maximum size of the headers of a response, with all that comes before them. The packet that has them may be larger. */
+/** A response is refused if so many bytes have come without the end of its headers. */
 const HEADERS_LIMIT_BYTES = 16 * 1024;
 
 /** How much of the body of a response is kept, in bytes. */
@@ -44,7 +44,7 @@ export function post(
       if (isConfirmed(head)) resolve(head);
       else readAnswer(message, socket, (answer) => resolve({ ...head, ...answer }));
     });
-    // The request has asked for no other protocol.
+    // The request names no other protocol, so a response must not change to one.
     request.once("upgrade", () => fail("malformed_response"));
     request.once("socket", () =>
       afterBytes(socket, HEADERS_LIMIT_BYTES, () => {
@@ -60,7 +60,7 @@ export function post(
   });
 }
 
-/** Calls `done` once, with the begin of the body, or without an answer if it is empty. */
+/** Calls `done` once, with the beginning of the body, or without an answer if it is empty. */
 function readAnswer(
   message: IncomingMessage,
   socket: Socket,
@@ -79,7 +79,7 @@ function readAnswer(
   });
   message.once("error", end);
   message.once("close", end);
-  // The message passes on in a later turn what has come.
+  // The message has its last bytes only in a later turn.
   afterBytes(socket, READ_LIMIT_BYTES, () => void setImmediate(end));
 }
 

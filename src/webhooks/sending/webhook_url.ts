@@ -6,7 +6,7 @@ export const URL_LIMIT = 2_000;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 /**
- * What the URL of an endpoint must be, if it is something else. It names its host by a name or by an address. The addresses
+ * The fault of the URL of an endpoint, as a rule that it breaks; `undefined` if it has none. It names its host by a name or by an address. The addresses
  * of a name are checked when the sender connects, because they can change.
  */
 export function faultOfWebhookUrl(text: string, callable: CallableAddresses): string | undefined {
