@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { textForClients } from "./consumer.ts";
 import { type CommittedLine, feedIdOf, type Oracle, type StoredPlaces } from "./oracle.ts";
-import type { Delivered, Receivers } from "./receivers.ts";
+import type { Delivered, Placement, Receivers } from "./receivers.ts";
 
 /** Time from a removal until no attempt begins any more, in milliseconds: while the store has faults, and without. */
 const REMOVAL_LIMITS_MS = { faulty: 20_000, sound: 100 };
@@ -20,18 +20,21 @@ interface LoggedWebhook {
   removed?: CommittedLine;
   /** The events that it gets, in their order. */
   wanted: CommittedLine[];
+  /** The positions after which it begins, or its owner let it continue. */
+  placements: Placement[];
 }
 
 /** Returns the broken promises. `soundFrom` is the time after which nothing has faults. */
 export function* checkDeliveries(
-  { delivered, owned }: Receivers,
+  receivers: Receivers,
   oracle: Oracle,
   soundFrom: number,
 ): Iterable<string> {
+  const { delivered, owned } = receivers;
   const known = owned.filter(({ hasLostSecret }) => !hasLostSecret);
   const secrets = new Map(known.map((it) => [it.url, it.secrets]));
   const byUrl = Map.groupBy(delivered, ({ url }) => url);
-  for (const webhook of webhooksOf(oracle)) {
+  for (const webhook of webhooksOf(receivers, oracle)) {
     const attempts = byUrl.get(webhook.url) ?? [];
     const inOrder = attempts.toSorted((one, other) => one.step - other.step);
     for (
@@ -49,20 +52,24 @@ export function* checkDeliveries(
 }
 
 /** How many events the receivers still wait for. */
-export function missingEvents({ delivered }: Receivers, oracle: Oracle): number {
+export function missingEvents(receivers: Receivers, oracle: Oracle): number {
+  const { delivered } = receivers;
   const confirmed = new Set(
     delivered.filter(({ isConfirmed }) => isConfirmed)
       .map(({ url, headers }) => `${url} ${headers["webhook-id"]}`),
   );
-  const present = webhooksOf(oracle).filter(({ removed }) => removed === undefined);
-  const missing = present.map(({ url, wanted }) => {
-    return wanted.filter((line) => !confirmed.has(`${url} ${feedIdOf(line)}`)).length;
+  const present = webhooksOf(receivers, oracle).filter(({ removed }) => removed === undefined);
+  const missing = present.map(({ placements, url, wanted }) => {
+    // Its owner may have let it pass over earlier events.
+    const passed = Math.max(...placements.map(({ position }) => position));
+    const required = wanted.filter(({ position }) => position > passed);
+    return required.filter((line) => !confirmed.has(`${url} ${feedIdOf(line)}`)).length;
   });
   return missing.reduce((sum, count) => sum + count, 0);
 }
 
 /** The webhooks whose receiver belongs to no other one: if the record of an Idempotency-Key is lost, there are two. */
-function webhooksOf({ lines }: Oracle): LoggedWebhook[] {
+function webhooksOf({ placements }: Receivers, { lines }: Oracle): LoggedWebhook[] {
   const additions = lines.filter(({ event }) => event.type === "WebhookAdded");
   const byUrl = Map.groupBy(additions, ({ event }) => event.data.url);
   const alone = additions.filter(({ event }) => byUrl.get(event.data.url)!.length === 1);
@@ -72,11 +79,16 @@ function webhooksOf({ lines }: Oracle): LoggedWebhook[] {
       type === "WebhookRemoved" && data.webhookId === id
     );
     const end = removed?.position ?? Infinity;
+    const { position, step } = added;
+    const addition: Placement = { id, position, startStep: step, endStep: step };
+    const own = [addition, ...placements.filter((it) => it.id === id)];
+    // Its owner may also ask for events from before its addition.
+    const begin = Math.min(...own.map(({ position }) => position));
     const wanted = lines.filter(({ position, event: { type } }) =>
-      position > added.position && position < end && /^(Pet|Category)/.test(type) &&
+      position > begin && position < end && /^(Pet|Category)/.test(type) &&
       (types === undefined || types.includes(type))
     );
-    return { id, url, added, removed, wanted };
+    return { id, url, added, removed, wanted, placements: own };
   });
 }
 
@@ -118,7 +130,10 @@ function* checkSequence(
   for (const attempt of attempts) {
     const index = indexOf(webhook, attempt);
     const before = webhook.wanted[index - 1];
-    if (index !== -1 && !confirmed.has(index - 1)) {
+    const isPlaced = webhook.placements.some(({ position, startStep }) =>
+      startStep < attempt.step && before?.position <= position
+    );
+    if (index !== -1 && !confirmed.has(index - 1) && !isPlaced) {
       yield `it got ${attempt.headers["webhook-id"]} before it confirmed ${feedIdOf(before)}`;
     }
     if (attempt.isConfirmed) confirmed.add(index);
@@ -137,6 +152,10 @@ function* checkRepetitions(
     const place = last?.places[`webhooks/${webhook.id}`]?.position ?? 0;
     const line = webhook.wanted[indexOf(webhook, attempt)];
     if (line === undefined || line.position > place) continue;
+    const isPlaced = webhook.placements.some(({ position, endStep }) =>
+      position < line.position && endStep >= last!.step
+    );
+    if (isPlaced) continue;
     yield `${node.name} sent ${headers["webhook-id"]} although it had stored the place ${place}`;
   }
 }

@@ -47,11 +47,6 @@ const GENESIS = "0".repeat(64);
 
 const DATA_MARK = ',"data":';
 
-/**
- * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain is intact,
- * the head matches the log, and only the commit of an event writes to the served generation; others may only remove
- * Idempotency-Keys that are over by the true time and by the log. It shares no code with the service. The audits compare the projections with the log.
- */
 /** The places of a group of consumers, as an instance has stored them. */
 export interface StoredPlaces {
   node: Node;
@@ -59,6 +54,11 @@ export interface StoredPlaces {
   places: Record<string, { position: number }>;
 }
 
+/**
+ * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain is intact,
+ * the head matches the log, and only the commit of an event writes to the served generation; others may only remove
+ * Idempotency-Keys that are over by the true time and by the log. It shares no code with the service. The audits compare the projections with the log.
+ */
 export class Oracle {
   readonly lines: CommittedLine[] = [];
   /** What the instances have stored of the places of webhooks, in the order of the commits. */

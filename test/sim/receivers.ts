@@ -4,6 +4,7 @@ import type { WebhookSender } from "../../src/webhooks/sending/webhook_sender.ts
 import type { Cluster } from "./cluster.ts";
 import type { KeyInUse } from "./history.ts";
 import type { Node } from "./node.ts";
+import { feedIdOf } from "./oracle.ts";
 import type { Random } from "./random.ts";
 import type { Simulation } from "./simulation.ts";
 import type { Workload } from "./workload.ts";
@@ -56,12 +57,23 @@ interface Owned {
   hasLostSecret: boolean;
 }
 
+/** A request to continue the deliveries of a webhook after a position. */
+export interface Placement {
+  id: string;
+  position: number;
+  startStep: number;
+  /** `Infinity` if it was perhaps carried out later. */
+  endStep: number;
+}
+
 type Send = WebhookSender["send"];
 
 export class Receivers {
   readonly delivered: Delivered[] = [];
   /** The webhooks of which the addition was confirmed, also those that were removed. */
   readonly owned: Owned[] = [];
+  /** All that may have been carried out. */
+  readonly placements: Placement[] = [];
   readonly #simulation: Simulation;
   readonly #random: Random;
   readonly #habits = new Map<string, Habit>();
@@ -173,12 +185,32 @@ export class Receivers {
         break;
       }
       case "resume":
-        await ask(cluster, random, key, { method: "POST", path: `${id}/resume`, body: {} });
+        if (random.chance(0.5)) await this.#place(cluster, key, id);
+        else await ask(cluster, random, key, { method: "POST", path: `${id}/resume`, body: {} });
         break;
       case "remove":
         await ask(cluster, random, key, { method: "DELETE", path: id });
         break;
     }
+  }
+
+  /** Lets the deliveries continue after any event, or before the first one. */
+  async #place(cluster: Cluster, key: KeyInUse, id: string): Promise<void> {
+    const random = this.#random;
+    const { lines } = cluster.oracle;
+    const position = random.integer(0, lines.length);
+    const lastEventId = feedIdOf(lines[position - 1] ?? { position });
+    const placement: Placement = {
+      id,
+      position,
+      startStep: this.#simulation.step,
+      endStep: Infinity,
+    };
+    this.placements.push(placement);
+    const path = `${id}/resume`;
+    const body = { lastEventId };
+    const response = await ask(cluster, random, key, { method: "POST", path, body });
+    if (response !== undefined && response.status < 500) placement.endStep = this.#simulation.step;
   }
 
   /** Resumes all webhooks, also those whose owners lost the response, and removes one while events are stored. */
