@@ -225,9 +225,14 @@ export class Cluster {
     await Promise.all(services.map(({ deliveries }) => deliveries?.stop()));
   }
 
-  /** Runs deliveries from another store for some time. */
-  async deliverFrom(store: SimulatedStore, ms: number): Promise<void> {
+  /** Runs deliveries from another store for some time, after some preparation. */
+  async deliverFrom(
+    store: SimulatedStore,
+    ms: number,
+    prepare: (service: Service) => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     const { node, service } = this.#startService("other", store);
+    await prepare(service);
     service.deliveries!.start();
     await this.simulation.sleep(ms);
     await service.deliveries!.stop();

@@ -68,8 +68,26 @@ export function missingEvents(receivers: Receivers, oracle: Oracle): number {
   return missing.reduce((sum, count) => sum + count, 0);
 }
 
+/** The ids of the events after a position for each webhook that is there at the end, by the id of the webhook. */
+export function wantedAfter(
+  oracle: Oracle,
+  place: number,
+): Map<string, { url: string; ids: string[] }> {
+  const beginning: Placement = { id: "", position: place, startStep: 0, endStep: 0 };
+  const present = webhooksOf({ placements: [] }, oracle, beginning)
+    .filter(({ removed }) => removed === undefined);
+  return new Map(present.map(({ id, url, wanted }) => {
+    const after = wanted.filter(({ position }) => position > place);
+    return [id, { url, ids: after.map(feedIdOf) }];
+  }));
+}
+
 /** The webhooks whose receiver belongs to no other one: if the record of an Idempotency-Key is lost, there are two. */
-function webhooksOf({ placements }: Receivers, { lines }: Oracle): LoggedWebhook[] {
+function webhooksOf(
+  { placements }: Pick<Receivers, "placements">,
+  { lines }: Oracle,
+  ...ofAll: Placement[]
+): LoggedWebhook[] {
   const additions = lines.filter(({ event }) => event.type === "WebhookAdded");
   const byUrl = Map.groupBy(additions, ({ event }) => event.data.url);
   const alone = additions.filter(({ event }) => byUrl.get(event.data.url)!.length === 1);
@@ -81,7 +99,7 @@ function webhooksOf({ placements }: Receivers, { lines }: Oracle): LoggedWebhook
     const end = removed?.position ?? Infinity;
     const { position, step } = added;
     const addition: Placement = { id, position, startStep: step, endStep: step };
-    const own = [addition, ...placements.filter((it) => it.id === id)];
+    const own = [addition, ...ofAll, ...placements.filter((it) => it.id === id)];
     // Its owner may also ask for events from before its addition.
     const begin = Math.min(...own.map(({ position }) => position));
     const wanted = lines.filter(({ position, event: { type } }) =>
