@@ -8,6 +8,7 @@ import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { expectDone, install } from "../../support/third_party_tools.ts";
 import { until } from "../../support/until.ts";
+import { WEBHOOK_KEY } from "../../support/webhook_key.ts";
 import { makeDashboard } from "./make_dashboard.ts";
 
 /**
@@ -39,14 +40,21 @@ async function scrape(): Promise<Map<string, number>> {
   const expiresAt = Date.now() + 86_400_000;
   await temp.use((service) => issueApiKey(service, { label: "a day", expiresAt }));
   const port = freePort();
-  await using service = await ServiceProcess.start(temp.kvPath, { METRICS_PORT: `${port}` });
+  await using service = await ServiceProcess.start(temp.kvPath, {
+    METRICS_PORT: `${port}`,
+    WEBHOOK_KEY,
+  });
   await service.add({ name: "Rex", categoryId: 1 }, token);
   await (await service.send("/v1/pets", token)).body?.cancel();
+  // Nothing is called, because no event follows.
+  const headers = { "content-type": "application/json" };
+  const webhook = { method: "POST", headers, body: '{"url":"https://shop.example/hooks"}' };
+  await (await service.send("/v1/webhooks", token, webhook)).body?.cancel();
   let text = "";
   // The first delay of a timer comes after 0.1 s.
   await until(async () => {
     text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return text.includes("event_loop_delay_seconds_bucket");
+    return text.includes("event_loop_delay_seconds_bucket") && text.includes("consumer_position{");
   });
   return samplesOf(text);
 }

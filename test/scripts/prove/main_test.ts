@@ -48,7 +48,7 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [2, "nothing is published", "pets/7", "--published", folder],
       [
         2,
-        "pets/7, keys/01KA7Z9MZ4QH4C4P5R4Z2Y0V7B, categories/7 nor a position",
+        "pets/7, keys/01KA7Z9MZ4QH4C4P5R4Z2Y0V7B, categories/7, webhooks/01KA7Z9MZ4QH4C4P5R4Z2Y0V7B nor a position",
         "pet/7",
         ...from,
       ],
