@@ -63,7 +63,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/eventstore_less/consumers/consumer.ts": {
     "an event is passed although its handler has failed": {
-      "#pass": ["await this.#pause(this.#pauseMs(attempts + 1, error), run);", "break;"],
+      "#pass": ["await this.#pause(pauseMs, run);", "break;"],
     },
   },
   "src/eventstore_less/consumers/consumer_group.ts": {
