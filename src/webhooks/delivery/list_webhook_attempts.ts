@@ -18,7 +18,12 @@ import type { AttemptLog } from "./attempt_log.ts";
 import { readConsumerOfWebhook } from "./consumer_of_webhook.ts";
 import type { Delivery } from "./delivery.ts";
 import { deliveryStateOf } from "./delivery_state.ts";
-import { EXAMPLE_DELIVERY, shownAttempt, shownFailing, WEBHOOK_DELIVERY } from "./described_attempts.ts";
+import {
+  EXAMPLE_DELIVERY,
+  shownAttempt,
+  shownFailing,
+  WEBHOOK_DELIVERY,
+} from "./described_attempts.ts";
 
 export interface ListWebhookAttemptsDeps {
   attempts: AttemptLog;

@@ -1,11 +1,7 @@
 /** The operation `resumeWebhook`: enables a webhook again, and lets its deliveries continue at once, also after another event. */
 
 import { type EventStore, ServiceError } from "eventstore-less";
-import {
-  type EventFeed,
-  type HeadEntry,
-  type HeadReader,
-} from "eventstore-less/parts";
+import { type EventFeed, type HeadEntry, type HeadReader } from "eventstore-less/parts";
 import type { Store } from "eventstore-less/store";
 import type { EventBody } from "../../../events/all_events.ts";
 import type { ApiRequest } from "../../api/api_request.ts";
