@@ -50,7 +50,7 @@ export interface EventCommand<Prepared, EventBody extends Body> {
   group?: string;
   /**
    * Commands of an owner that have the same sequence are decided and stored in the order in which they were given, in one
-   * commit if they fit. Otherwise, one whose reads take long is stored after those that came later.
+   * commit if they fit. Commands without a sequence can pass one whose reads take long.
    */
   sequence?: symbol;
   /** Set if the events change what every command reads, also past its snapshot, such as rights. The next commit follows. */

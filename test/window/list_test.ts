@@ -93,7 +93,7 @@ testInBrowser(
     network.fetch = service.fetch;
     await row(page, "Mia").waitFor();
     await words.waitFor({ state: "hidden" });
-    // The numbers of the tabs are read beside the list, and nothing asks again after a 400.
+    // Another request reads the numbers of the tabs, and is not sent again after a 400.
     await tab(page, "Sold 1").waitFor();
     network.fetch = failing(400);
     await tab(page, "Sold 1").click();

@@ -132,7 +132,7 @@ function decideAll(
   const idempotencyKeys = new Set<string>();
   const records: ProjectionRecord[] = [];
   const written = new WrittenKeys(records);
-  /** The sequences that have a command which waits. */
+  /** The sequences that have a command which waits. Nobody asks for `undefined`, that of commands without a sequence. */
   const sequences = new Set<symbol | undefined>();
   let bytes = 0;
   let isClosed = false;

@@ -120,6 +120,7 @@ export class CommandQueue {
     }
   }
 
+  /** Those of the commands that are still being prepared. */
   #obstacles(): Obstacles {
     const obstacles = new Obstacles();
     for (const commands of this.#byOwner.values()) {
@@ -131,7 +132,7 @@ export class CommandQueue {
   }
 }
 
-/** What keeps commands from being planned now. */
+/** The groups and the sequences for which later commands must wait. */
 class Obstacles {
   /** The groups that have a command which is planned, or is still being prepared. */
   readonly #groups = new Set<string>();
@@ -145,10 +146,12 @@ class Obstacles {
     return sequence === undefined || !this.#sequences.has(sequence);
   }
 
+  /** Notes a command that is planned, or is still being prepared. */
   noteInWork({ command: { group } }: QueuedCommand): void {
     if (group !== undefined) this.#groups.add(group);
   }
 
+  /** Notes a command that is not planned now. The later ones of its sequence come from the same owner. */
   noteWaiting({ command: { sequence } }: QueuedCommand): void {
     if (sequence !== undefined) this.#sequences.add(sequence);
   }
