@@ -1,16 +1,12 @@
 import type { CallableAddresses } from "./callable_addresses.ts";
 
-/** Maximum length of the URL of an endpoint, in UTF-16 code units. */
-export const URL_LIMIT = 2_000;
-
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 /**
- * The fault of the URL of an endpoint, as a rule that it breaks; `undefined` if it has none. It names its host by a name or by an address. The addresses
- * of a name are checked when the sender connects, because they can change.
+ * The rule that the URL of an endpoint breaks; `undefined` if it breaks none. The addresses of a host that is a name are
+ * checked when the sender connects, because they can change.
  */
 export function faultOfWebhookUrl(text: string, callable: CallableAddresses): string | undefined {
-  if (text.length > URL_LIMIT) return `must have at most ${URL_LIMIT} characters`;
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return "must be an absolute URL";
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must begin with https://";

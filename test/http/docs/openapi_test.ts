@@ -4,6 +4,7 @@ import { schemaComponent } from "../../../src/api/component.ts";
 import { API_OPERATIONS, type ApiOperation } from "../../../src/http/api_operations.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { SHOWN_TYPES } from "../../../src/http/events_query.ts";
+import { DELIVERED_TYPES } from "../../../events/webhook.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
@@ -58,12 +59,13 @@ testNeeding(permissions("read"))(
   },
 );
 
-Deno.test("the description has a schema for each type of events that the feed shows", () => {
+Deno.test("the feed shows types of events that a webhook can get, and that the description has", () => {
   const { Event: feed, ...schemas } = DESCRIPTION.components.schemas;
   const described = (feed.oneOf as { $ref: string }[]).flatMap(({ $ref }) => {
     return schemas[$ref.split("/").at(-1)!].properties.type.enum as string[];
   });
   assertEquals(described.sort(), SHOWN_TYPES.toSorted());
+  assertEquals(DELIVERED_TYPES.toSorted(), SHOWN_TYPES.toSorted());
 });
 
 Deno.test("describeInterface() names the configured servers", () => {

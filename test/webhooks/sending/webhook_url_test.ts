@@ -39,8 +39,6 @@ Deno.test("A URL has a public host, or a name, and https", () => {
     [" https://receiver.example/", NOT_A_URL],
     ["https://receiver\n.example/", NOT_A_URL],
     ["https://receiver.example/\0", NOT_A_URL],
-    [`https://receiver.example/${"a".repeat(1_975)}`, undefined],
-    [`https://receiver.example/${"a".repeat(1_976)}`, "must have at most 2000 characters"],
   ];
   for (const [url, fault] of cases) assertEquals(faultOfWebhookUrl(url, callable), fault, url);
 });
