@@ -37,7 +37,7 @@ export const pickStatus = (page: Page, name: string, status: string): Promise<vo
 export async function pickFrom(parent: Page, label: string, choice: string): Promise<void> {
   const control = parent.getByRole("combobox", { name: label, exact: true });
   // A select in the list has all its options from then on.
-  await control.focus();
+  await focusOn(control);
   await control.selectOption({ label: choice });
 }
 
@@ -109,6 +109,13 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
 /** Waits until the element has the focus. */
 export const expectFocus = (target: Page): Promise<boolean> =>
   until(() => hasFocus(target), `The focus is not on ${target}`);
+
+/** Gives the element the focus. While a dialog that has just been sent closes, nothing behind it takes the focus. */
+export const focusOn = (target: Page): Promise<boolean> =>
+  until(async () => {
+    await target.focus();
+    return await hasFocus(target);
+  }, `The focus does not go to ${target}`);
 
 /** Whether the element has the focus. */
 export const hasFocus = (target: Page): Promise<boolean> =>

@@ -9,6 +9,7 @@ import {
   button,
   expectAccessible,
   expectFocus,
+  focusOn,
   happened,
   linkOf,
   press,
@@ -44,7 +45,7 @@ testInBrowser(
     };
     // With keys, the name is found, Enter chooses it, and the form stays open.
     await press(page, "Add an animal");
-    await field.focus();
+    await focusOn(field);
     await keys("ArrowDown");
     await expectSoon(() => option(page, /./).count(), 3);
     await field.pressSequentially("DO");
@@ -331,7 +332,7 @@ testInBrowser(
     const keys = async (...all: string[]) => {
       for (const key of all) await page.keyboard.press(key);
     };
-    await button(page, "Actions for Hounds").focus();
+    await focusOn(button(page, "Actions for Hounds"));
     await keys("Enter");
     await expectFocus(button(page, "Move animals of Hounds"));
     await keys("Enter");

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
-import { button, expectFocus, press, row, toast } from "../support/window_controls.ts";
+import { button, expectFocus, focusOn, press, row, toast } from "../support/window_controls.ts";
 
 const option = (page: Page, name?: string | RegExp) =>
   page.getByRole("listbox").getByRole("option", name === undefined ? {} : { name });
@@ -23,7 +23,7 @@ testInBrowser(
     await press(page, "Add an animal");
     const field = page.getByRole("dialog").getByRole("combobox", { name: "Category" });
     const composing = { key: "Enter", bubbles: true, isComposing: true };
-    await field.focus();
+    await focusOn(field);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await expectSoon(() => active(page, field), "Parrots");
@@ -142,11 +142,11 @@ testInBrowser(
       const press = async (...keys: string[]) => {
         for (const key of keys) await page.keyboard.press(key);
       };
-      await page.getByRole("checkbox", { name: `Select ${name}` }).focus();
+      await focusOn(page.getByRole("checkbox", { name: `Select ${name}` }));
       await press("Space");
       const scrolled = await page.evaluate("scrollY");
       const marks = page.getByRole("group", { name: "Mark as" });
-      await button(page, "Mark as").focus();
+      await focusOn(button(page, "Mark as"));
       await press("Enter");
       await expectFocus(button(marks, "Available"));
       await press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown");
@@ -164,7 +164,7 @@ testInBrowser(
       await expectFocus(button(marks, "Pending"));
       await press("Enter");
       await toast(page, "1 animal became pending").waitFor();
-      await button(page, /^Access key/).focus();
+      await focusOn(button(page, /^Access key/));
       await press("Space");
       await expectFocus(button(page, "Keyboard shortcuts"));
       await press("ArrowDown", "ArrowDown");
@@ -174,7 +174,7 @@ testInBrowser(
       assertEquals(await page.evaluate("scrollY"), scrolled);
       if (width === 390) {
         const more = button(page, "Filters and more");
-        await more.focus();
+        await focusOn(more);
         await press("Enter");
         const field = page.getByLabel("Filter by category");
         await expectFocus(field);

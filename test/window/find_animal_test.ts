@@ -7,6 +7,7 @@ import { until } from "../support/until.ts";
 import {
   button,
   expectFocus,
+  focusOn,
   hasFocus,
   linkOf,
   press,
@@ -239,7 +240,7 @@ testInBrowser(
     const texts = (await button(empty, /./).allInnerTexts()).map((it: string) => it.trim());
     assertEquals(texts, ["Bello, Zoë's dog", "Clear", "Add an animal “Belo”"]);
     // With the keyboard alone.
-    await button(empty, "Bello, Zoë's dog").focus();
+    await focusOn(button(empty, "Bello, Zoë's dog"));
     await page.keyboard.press("Enter");
     await row(page, "Bello, Zoë's dog").waitFor();
     await expectSoon(() => search.inputValue(), "Bello, Zoë's dog");

@@ -8,6 +8,7 @@ import {
   button,
   expectAccessible,
   expectFocus,
+  focusOn,
   linkOf,
   row,
   ROWS,
@@ -154,7 +155,7 @@ testInBrowser(
     }
     const page = await open(`/window#key=${service.token}`);
     await row(page, "Pet 77").getByRole("checkbox").click();
-    await linkOf(page, "Pet 79").focus();
+    await focusOn(linkOf(page, "Pet 79"));
     await linkOf(page, "Pet 60").hover();
     const expectRows = async () => {
       const { rows, focused } = await page.evaluate(DRAWN);
@@ -210,7 +211,7 @@ testInBrowser(
         }).map((it) => it.querySelector("a").innerText)
       );
     await row(page, "Rex").waitFor();
-    await linkOf(page, "Mia").focus();
+    await focusOn(linkOf(page, "Mia"));
     await expectSoon(shown, ["Mia"]);
     await row(page, "Rex").hover();
     await expectSoon(shown, ["Rex"]);

@@ -3,7 +3,7 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, press, row, toast } from "../support/window_controls.ts";
+import { button, focusOn, press, row, toast } from "../support/window_controls.ts";
 
 const noteOf = async (client: { send(path: string): Promise<Response> }, id: number) =>
   (await (await client.send(`/v1/pets/${id}`)).json()).note;
@@ -20,11 +20,11 @@ testInBrowser(
       await page.locator(".history li").first().waitFor();
       assertEquals(await details.getByText("Note").count(), 0);
       const edit = async (keys: () => Promise<void>) => {
-        await button(page, "Edit").focus();
+        await focusOn(button(page, "Edit"));
         await page.keyboard.press("Enter");
-        await dialog.getByLabel("Note").focus();
+        await focusOn(dialog.getByLabel("Note"));
         await keys();
-        await button(dialog, "Save").focus();
+        await focusOn(button(dialog, "Save"));
         await page.keyboard.press("Enter");
         await dialog.waitFor({ state: "hidden" });
       };

@@ -8,6 +8,7 @@ import {
   button,
   expectAccessible,
   expectFocus,
+  focusOn,
   press,
   row,
   tab,
@@ -62,7 +63,7 @@ testInBrowser(
     await service.remove(1);
     const page = await open(`/window#key=${service.token}`, { width: 390 });
     // All animals are removed, so only the tab leads to them.
-    await tab(page, "All 0").focus();
+    await focusOn(tab(page, "All 0"));
     await page.keyboard.press("ArrowLeft");
     for (let count = 0; count < 5; count++) await page.keyboard.press("ArrowRight");
     await expectFocus(tab(page, "Removed 1"));

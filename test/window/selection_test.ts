@@ -8,6 +8,7 @@ import {
   button,
   expectAccessible,
   expectFocus,
+  focusOn,
   linkOf,
   pickStatus,
   press,
@@ -57,7 +58,7 @@ testInBrowser(
     await expectAccessible(page, "selection");
     await press(bar(page), "Clear");
     await bar(page).waitFor({ state: "hidden" });
-    await linkOf(page, "Pet 130").focus();
+    await focusOn(linkOf(page, "Pet 130"));
     await page.keyboard.press("ArrowLeft");
     await expectFocus(boxOf(page, "Pet 130"));
     await page.keyboard.press("Space");
@@ -70,7 +71,7 @@ testInBrowser(
     await page.keyboard.press("Escape");
     await bar(page).waitFor({ state: "hidden" });
     // The key selects from the name of an animal, too.
-    await linkOf(page, "Pet 130").focus();
+    await focusOn(linkOf(page, "Pet 130"));
     await page.keyboard.press("Space");
     await bar(page).getByText("1 selected").waitFor();
     await page.keyboard.press("Space");
@@ -220,10 +221,10 @@ testInBrowser(
     const keys = async (...all: string[]) => {
       for (const key of all) await page.keyboard.press(key);
     };
-    await boxOf(page, "Zoe").focus();
+    await focusOn(boxOf(page, "Zoe"));
     await keys("Space", "ArrowDown", "ArrowDown", "Shift+Space");
     await bar(page).getByText("3 selected").waitFor();
-    await button(page, "Move to").focus();
+    await focusOn(button(page, "Move to"));
     await keys("Enter");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("heading", { name: "Move 3 animals to another category" }).waitFor();
@@ -376,9 +377,9 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     // A message that is pointed at stays, so the rest is done with the keys.
     await toast(page, "Rex was sold").hover();
-    await boxOf(page, "Pet 120").focus();
+    await focusOn(boxOf(page, "Pet 120"));
     await page.keyboard.press("Space");
-    await button(bar(page), "Select all 121").focus();
+    await focusOn(button(bar(page), "Select all 121"));
     await page.keyboard.press("Enter");
     await bar(page).getByText("121 selected").waitFor();
     const gate = Promise.withResolvers<void>();
@@ -390,11 +391,11 @@ testInBrowser(
       }
       return await service.fetch(request);
     };
-    await button(page, "Mark as").focus();
+    await focusOn(button(page, "Mark as"));
     for (const key of ["Enter", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
     await running("Changing").getByText("Changing 0 of 120").waitFor();
-    await button(running("Changing"), "Stop").focus();
+    await focusOn(button(running("Changing"), "Stop"));
     await page.keyboard.press("Enter");
     await page.keyboard.press("Control+z");
     await running("Undoing").getByText("Undoing 0 of 1").waitFor();

@@ -10,6 +10,7 @@ import {
   enterKey,
   expectFocus,
   fill,
+  focusOn,
   linkOf,
   press,
   row,
@@ -45,7 +46,7 @@ testInBrowser(
     // A password manager can fill the key. The reader does not meet the name that it wants.
     await page.locator('[type="password"][autocomplete="current-password"]').waitFor();
     await page.locator('[autocomplete="username"]').waitFor({ state: "attached" });
-    await key(page).focus();
+    await focusOn(key(page));
     await page.keyboard.press("Shift+Tab");
     await expectSoon(() => page.evaluate("document.activeElement.name ?? ''"), "");
     await enterKey(page, "pets_wrong");

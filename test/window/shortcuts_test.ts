@@ -4,7 +4,15 @@ import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectFocus, linkOf, press, row, toast } from "../support/window_controls.ts";
+import {
+  button,
+  expectFocus,
+  focusOn,
+  linkOf,
+  press,
+  row,
+  toast,
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "the keys /, n and ? work outside of fields and dialogs",
@@ -21,7 +29,7 @@ testInBrowser(
     assertEquals(await dialog.count(), 0);
     await search.fill("");
     await row(page, "Rex").waitFor();
-    await page.getByRole("checkbox", { name: "Select Rex" }).focus();
+    await focusOn(page.getByRole("checkbox", { name: "Select Rex" }));
     await page.keyboard.press("?");
     await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     const keys: string[] = await dialog.locator("kbd").allTextContents();
@@ -94,7 +102,7 @@ testInBrowser(
       await dialog.waitFor({ state: "hidden" });
     }
     // E of a Russian keyboard.
-    await linkOf(page, "Rex").focus();
+    await focusOn(linkOf(page, "Rex"));
     await pressed({ key: "у", code: "KeyE" });
     await dialog.getByRole("heading", { name: "Edit Rex" }).waitFor();
     await page.keyboard.press("Escape");
@@ -119,12 +127,12 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     // Nothing has the focus, a text has it, or the key is another one.
     for (const key of ["e", "Delete"]) await page.keyboard.press(key);
-    await search.focus();
+    await focusOn(search);
     for (const key of ["e", "Delete"]) await page.keyboard.press(key);
     await expectSoon(() => search.inputValue(), "e");
     await search.fill("");
     await row(page, "Max").waitFor();
-    await linkOf(page, "Mia").focus();
+    await focusOn(linkOf(page, "Mia"));
     for (const key of ["Shift+E", "Shift+Delete", "Alt+e", "Control+Delete"]) {
       await page.keyboard.press(key);
     }
@@ -140,7 +148,7 @@ testInBrowser(
     await page.keyboard.press("Control+z");
     await row(page, "Mia").waitFor();
     // A key that is held removes one animal.
-    await linkOf(page, "Max").focus();
+    await focusOn(linkOf(page, "Max"));
     await page.keyboard.down("Delete");
     await toast(page, "Max was removed").waitFor();
     await expectFocus(linkOf(page, "Zoe"));
@@ -148,7 +156,7 @@ testInBrowser(
     await page.keyboard.up("Delete");
     // The selected ones, wherever the focus is.
     for (const name of ["Zoe", "Mia"]) await page.getByLabel(`Select ${name}`).check();
-    await linkOf(page, "Rex").focus();
+    await focusOn(linkOf(page, "Rex"));
     await page.keyboard.press("Delete");
     await dialog.getByRole("heading", { name: "Remove 2 animals?" }).waitFor();
     await press(dialog, "Remove");
@@ -169,7 +177,7 @@ testInBrowser(
     const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
     const reader = await open(`/window#key=${token}`);
     await reader.getByText("Read only", { exact: true }).waitFor();
-    await linkOf(reader, "Rex").focus();
+    await focusOn(linkOf(reader, "Rex"));
     for (const key of ["e", "Delete", "?"]) await reader.keyboard.press(key);
     await reader.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await expectSoon(() => reader.getByRole("dialog").count(), 1);

@@ -6,7 +6,14 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectAccessible, press, row, toast } from "../support/window_controls.ts";
+import {
+  button,
+  expectAccessible,
+  focusOn,
+  press,
+  row,
+  toast,
+} from "../support/window_controls.ts";
 
 /** Pixels of a text of twice the usual size. */
 const LARGE = 32;
@@ -78,13 +85,13 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await page.getByLabel("Access key").fill(service.token);
       await page.keyboard.press("Enter");
       await row(page, "Bella").waitFor();
-      await page.getByRole("checkbox", { name: "Select Bella" }).focus();
+      await focusOn(page.getByRole("checkbox", { name: "Select Bella" }));
       await checkRing(page, "a check box");
       for (const key of ["Space", "ArrowDown", "Shift+Space"]) await page.keyboard.press(key);
       const bar = page.getByRole("group", { name: "Selected animals" });
       await bar.getByText("2 selected").waitFor();
       await check("selection");
-      await button(bar, "Mark as").focus();
+      await focusOn(button(bar, "Mark as"));
       await checkRing(page, "a button of the selection");
       await page.keyboard.press("Enter");
       await page.getByRole("group", { name: "Mark as" }).waitFor();

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { expectFocus, press, row, statusOf, toast } from "../support/window_controls.ts";
+import { expectFocus, focusOn, press, row, statusOf, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "a status is chosen by arrows and Enter or by a letter, and nothing else writes one",
@@ -27,7 +27,7 @@ testInBrowser(
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
-    await picker.focus();
+    await focusOn(picker);
     // In the list of animals, the arrows move the focus.
     await press("ArrowUp");
     await expectFocus(statusOf(page, "Mia"));
@@ -93,7 +93,7 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     const picker = statusOf(page, "Rex");
-    await picker.focus();
+    await focusOn(picker);
     await page.keyboard.press("Enter");
     await expectSoon(() => isOpen(picker), true);
     for (const key of ["ArrowDown", "ArrowRight", "Enter"]) {

@@ -7,6 +7,7 @@ import {
   button,
   expectFocus,
   fill,
+  focusOn,
   linkOf,
   pickStatus,
   press,
@@ -25,7 +26,7 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     await page.getByRole("checkbox", { name: "Select Rex" }).click();
     const remove = button(page.getByRole("group", { name: "Selected animals" }), "Remove");
-    await remove.focus();
+    await focusOn(remove);
     await page.keyboard.press("Enter");
     await dialog.waitFor();
     await expectFocus(button(dialog, "Keep"));
@@ -163,7 +164,7 @@ testInBrowser("the focus stays in the list after a removal", async ({ service, o
   const page = await open(`/window#key=${service.token}`);
   const focused = () => page.evaluate("document.activeElement.closest('[data-id]')?.dataset.id");
   const remove = async (name: string) => {
-    await button(page, `Remove ${name}`).focus();
+    await focusOn(button(page, `Remove ${name}`));
     await page.keyboard.press("Enter");
     await row(page, name).waitFor({ state: "hidden" });
   };
@@ -173,7 +174,7 @@ testInBrowser("the focus stays in the list after a removal", async ({ service, o
   await expectSoon(focused, "3");
   // Somebody else removes the animal while a dialog is open.
   await service.add({ name: "Max", categoryId: 7 });
-  await linkOf(page, "Zoe").focus();
+  await focusOn(linkOf(page, "Zoe"));
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await service.remove(3);

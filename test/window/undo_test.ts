@@ -8,6 +8,7 @@ import {
   button,
   expectFocus,
   fill,
+  focusOn,
   linkOf,
   pickStatus,
   press,
@@ -90,9 +91,9 @@ testInBrowser(
     // The list is empty meanwhile.
     await page.getByRole("searchbox").fill("mia");
     await row(page, "Zoe").waitFor({ state: "hidden" });
-    await button(page, "Remove Mia").focus();
+    await focusOn(button(page, "Remove Mia"));
     await page.keyboard.press("Enter");
-    await button(toast(page, "Mia was removed"), "Undo").focus();
+    await focusOn(button(toast(page, "Mia was removed"), "Undo"));
     await page.keyboard.press("Enter");
     await expectFocus(linkOf(page, "Mia"));
     await press(page, "Remove Mia");
@@ -138,7 +139,7 @@ testInBrowser(
     await pickStatus(page, "Rex", "Pending");
     const pending = toast(page, "Rex became pending");
     // Focused, the message stays.
-    await button(pending, "Undo").focus();
+    await focusOn(button(pending, "Undo"));
     await service.remove(1);
     await button(pending, "Undo").waitFor({ state: "hidden" });
     await expectFocus(linkOf(page, "Mia"));
@@ -173,10 +174,10 @@ testInBrowser(
     await page.clock.runFor(20_000);
     await expectSoon(() => message.count(), 1);
     await page.mouse.move(0, 0);
-    await button(message, "Undo").focus();
+    await focusOn(button(message, "Undo"));
     await page.clock.runFor(20_000);
     await expectSoon(() => message.count(), 1);
-    await row(page, "Rex").getByRole("link").focus();
+    await focusOn(row(page, "Rex").getByRole("link"));
     await page.clock.runFor(9_000);
     await message.waitFor({ state: "hidden" });
     await pickStatus(page, "Rex", "Pending");
@@ -260,7 +261,7 @@ testInBrowser(
     const search = page.getByRole("searchbox");
     await row(page, "Rex").waitFor();
     await search.pressSequentially("rex");
-    await linkOf(page, "Rex").focus();
+    await focusOn(linkOf(page, "Rex"));
     await page.keyboard.press("Control+z");
     await toast(page, "Nothing to undo").waitFor();
     assertEquals(await search.inputValue(), "rex");
@@ -273,10 +274,10 @@ testInBrowser(
     await press(page.getByRole("dialog"), "Close");
     assertEquals(await search.inputValue(), "rex");
     // In the text, it is the browser's.
-    await search.focus();
+    await focusOn(search);
     await page.keyboard.press("Control+z");
     await expectSoon(() => search.inputValue(), "");
-    await linkOf(page, "Rex").focus();
+    await focusOn(linkOf(page, "Rex"));
     for (const key of ["Control+Shift+z", "Control+y"]) await page.keyboard.press(key);
     assertEquals(await search.inputValue(), "");
   },
@@ -291,7 +292,7 @@ testInBrowser(
     const remove = async () => {
       await press(page, "Remove Rex");
       // Focused, the message stays.
-      await button(message, "Undo").focus();
+      await focusOn(button(message, "Undo"));
     };
     await remove();
     await service.restore(1);
@@ -307,7 +308,7 @@ testInBrowser(
     await press(page, "Remove");
     await press(page.getByRole("dialog"), "Remove");
     const ofSeveral = toast(page, "2 animals were removed");
-    await button(ofSeveral, "Undo").focus();
+    await focusOn(button(ofSeveral, "Undo"));
     await service.restore(1);
     await row(page, "Rex").waitFor();
     assertEquals(await ofSeveral.count(), 1);

@@ -15,6 +15,7 @@ import {
   button,
   expectAccessible,
   expectFocus,
+  focusOn,
   pickFrom,
   press,
   row,
@@ -311,7 +312,7 @@ testInBrowser(
     await expectAccessibleEverywhere(page, "no file");
     const { text } = await savedBy(page, "Download an example");
     const choosing = page.waitForEvent("filechooser");
-    await button(dialog, "Choose a file").focus();
+    await focusOn(button(dialog, "Choose a file"));
     await page.keyboard.press("Enter");
     const files = await choosing;
     // Nobody has chosen one.
@@ -628,7 +629,7 @@ testInBrowser(
     await pickFrom(words, "“frei”, 13 animals", "Available");
     await pickFrom(words, "“verkauft”, 1 animal", "Sold");
     // By the keyboard: letters choose.
-    await words.getByRole("combobox", { name: "“?”, 1 animal" }).focus();
+    await focusOn(words.getByRole("combobox", { name: "“?”, 1 animal" }));
     await page.keyboard.type("No");
     await dialog.getByText("Line 15: Name is missing; There is no category “Katzen”").waitFor();
     await dialog.getByText("1 animal to add, 15 animals left out").waitFor();
@@ -675,7 +676,7 @@ testInBrowser(
     await dialogThere.getByRole("heading", { name: "Imported in the last 24 hours" }).waitFor();
     await dialogThere.getByText("animals.csv, 5 animals, just now").waitFor();
     await expectAccessibleEverywhere(other, "past imports");
-    await button(dialogThere, "Undo the import of animals.csv").focus();
+    await focusOn(button(dialogThere, "Undo the import of animals.csv"));
     await other.keyboard.press("Enter");
     await dialogThere.getByText(
       "3 animals will be removed, and 2 animals will get back what they had.",
