@@ -31,6 +31,7 @@ import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { type FetchHandler, serveFetch } from "../../support/fetch_from.ts";
+import { EXAMPLE_EVENT_ID } from "../../../src/api/described_event.ts";
 import { EXAMPLE_WEBHOOK } from "../../../src/webhooks/described_webhooks.ts";
 import { SECRET_OVERLAP_MS } from "../../../src/webhooks/rotated_secrets.ts";
 import { WEBHOOKS_LIMIT } from "../../../src/webhooks/write_webhook.ts";
@@ -176,12 +177,14 @@ for (const language of LANGUAGES) {
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
     const webhook = await (await service.addWebhook({ url: "https://shop.example" })).json();
+    const end = (await service.send("/v1/pets")).headers.get("x-feed-position")!;
     const operations = Object.values(paths).flatMap((methods) => Object.entries(methods))
       .map(([method, operation]) => ({ operation, place: placeOf(method, operation.operationId) }))
       .sort((one, other) => one.place - other.place);
     for (const { operation } of operations) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
-      const code = source.replaceAll(EXAMPLE_WEBHOOK.id, webhook.id);
+      const code = source.replaceAll(EXAMPLE_WEBHOOK.id, webhook.id)
+        .replaceAll(EXAMPLE_EVENT_ID, end);
       const printed = await runSample(language, code, service.token);
       const words = wordsOf(operation);
       assert(words.length > 0, operation.operationId);
