@@ -88,6 +88,7 @@ test("a receiver that hangs does not delay the end of the service", async () => 
   await until(() => calls === 1);
   const begin = performance.now();
   assertEquals(await service.stop(), 0);
-  assertLess(performance.now() - begin, 5_000);
+  // The attempt itself would take 15 s.
+  assertLess(performance.now() - begin, 12_000);
   assert(service.lines.some((line) => line.includes('"stopped"')), service.lines.join("\n"));
 });

@@ -16,7 +16,7 @@ import { type SendInput, sendOnce } from "./send_once.ts";
 const test = testNeeding(PROCESSES, LINUX);
 
 /** How much faster time passes for slow receivers. */
-const HASTE = 20;
+const HASTE = 10;
 
 const PROGRAM = `${ROOT}test/webhooks/sending/send_program.ts`;
 
@@ -296,7 +296,8 @@ test("DNS has the addresses of a name, and a server that is silent ends with the
   const attempts = await sendAll(names.map((name) => ({
     url: `https://${name}:${receiver.port}/`,
     ...options,
-    haste: HASTE,
+    // The others have all their time, also on a machine with much else to do.
+    haste: name === "silent.test" ? HASTE : 1,
   })));
   assertEquals(attempts.map(outcomeOf), [
     { status: 200 },
@@ -475,7 +476,7 @@ test("A receiver may respond or close before the request was sent", async () => 
 
 test("Whatever a receiver sends, the attempt has an outcome, and nothing else happens", async () => {
   const receivers = Array.from({ length: 100 }, (_, seed) => oddly(seed));
-  const attempts = await sendToEach(receivers, { haste: 5 * HASTE });
+  const attempts = await sendToEach(receivers, { haste: 10 * HASTE });
   assertEquals(attempts.length, receivers.length);
   const seeds = attempts.keys().filter((seed) => {
     const { status, error, answer = "" } = attempts[seed];
