@@ -24,8 +24,9 @@ export interface Failing {
   attempts: number;
   /** The message of the last failure. */
   reason: string;
-  /** When the last of them ended, in UTC, and the pause after it in milliseconds. */
+  /** When the last of them ended, in UTC. */
   lastAt: string;
+  /** The pause after it, in milliseconds. */
   pauseMs: number;
 }
 
