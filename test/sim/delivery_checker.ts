@@ -164,10 +164,15 @@ function* checkRepetitions(
   attempts: readonly Delivered[],
   stored: readonly StoredPlaces[],
 ): Iterable<string> {
+  const name = `webhooks/${webhook.id}`;
+  // A place that an owner has named is known to who works when they write the next time.
+  const handled = stored.filter(({ places }, index) =>
+    places[name]?.named === stored[index - 1]?.places[name]?.named
+  );
   for (const attempt of attempts) {
     const { node, sentStep, headers } = attempt;
-    const last = stored.findLast((it) => it.node === node && it.step < sentStep);
-    const place = last?.places[`webhooks/${webhook.id}`]?.position ?? 0;
+    const last = handled.findLast((it) => it.node === node && it.step < sentStep);
+    const place = last?.places[name]?.position ?? 0;
     const line = webhook.wanted[indexOf(webhook, attempt)];
     if (line === undefined || line.position > place) continue;
     const isPlaced = webhook.placements.some(({ position, endStep }) =>

@@ -51,7 +51,8 @@ const DATA_MARK = ',"data":';
 export interface StoredPlaces {
   node: Node;
   step: number;
-  places: Record<string, { position: number }>;
+  /** `named` changes when an owner names the place. */
+  places: Record<string, { position: number; named?: string }>;
 }
 
 /**
