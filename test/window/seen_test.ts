@@ -226,9 +226,10 @@ testInBrowser(
     // An event that comes after the response.
     let rival: (() => Promise<Response>) | undefined;
     network.fetch = async (request) => {
-      const before = rival;
-      rival = undefined;
-      await before?.();
+      if (request.method !== "GET") {
+        await rival?.();
+        rival = undefined;
+      }
       return await service.fetch(request);
     };
     rival = () => service.change(2, { status: "sold" }, anna);
