@@ -37,6 +37,7 @@ import { Random } from "../../sim/random.ts";
 import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.ts";
 import { VALUE_BYTES_LIMIT } from "../../../src/eventstore_less/store/store.ts";
 import { put } from "../../support/store_contract.ts";
+import { sharedStore } from "../../support/shared_store.ts";
 
 const Note = z.strictObject({ id: z.string() });
 
@@ -68,7 +69,7 @@ class Instance {
   consumer!: ConsumerHandle;
 
   constructor(memory: Store, runtime: FakeRuntime) {
-    this.faults = faultyStore(runtime.awaited(sharedOf(memory)));
+    this.faults = faultyStore(runtime.awaited(sharedStore(memory)));
     this.store = new EventStore(application, this.faults, { runtime });
   }
 
@@ -92,17 +93,6 @@ class Instance {
 async function loseAnswer(apply: () => Promise<string | null>): Promise<never> {
   await apply();
   throw new StoreAwayError("away");
-}
-
-function sharedOf(memory: Store): Store {
-  return {
-    limits: memory.limits,
-    get: (key) => memory.get(key),
-    list: (range, options) => memory.list(range, options),
-    snapshot: (keys, ranges, options) => memory.snapshot(keys, ranges, options),
-    commit: (commit) => memory.commit(commit),
-    close() {},
-  };
 }
 
 class World implements AsyncDisposable {
@@ -1006,7 +996,7 @@ Deno.test("a store whose consumers have begun before its first event opens again
   const instance = world.start();
   await world.advance(1_000);
   await world.runtime.settle(instance.store.close());
-  const shared = sharedOf(world.memory);
+  const shared = sharedStore(world.memory);
   const { runtime } = world;
   const opened = await openEventStore(application, shared, { runtime });
   await world.runtime.settle(opened.close());

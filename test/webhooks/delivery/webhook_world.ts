@@ -15,6 +15,7 @@ import type { NewEvent } from "eventstore-less";
 import { FakeRuntime } from "eventstore-less/testing";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
+import { sharedStore } from "../../support/shared_store.ts";
 
 export const KEYS = WebhookKeys.of([new Uint8Array(32).fill(7)]);
 
@@ -73,7 +74,7 @@ export class WebhookWorld implements AsyncDisposable {
 
   #create({ calls, keys = KEYS }: { calls: boolean; keys?: WebhookKeys }): WebhookInstance {
     const { runtime } = this;
-    const faults = faultyStore(runtime.awaited(sharedOf(this.memory)));
+    const faults = faultyStore(runtime.awaited(sharedStore(this.memory)));
     const reports: WebhookInstance["reports"] = [];
     const report: Logger = (_level, event, details) => reports.push([event, details]);
     const webhookSender = { send: (request: WebhookRequest) => this.#send(request) };
@@ -174,15 +175,4 @@ export class WebhookWorld implements AsyncDisposable {
     }
     this.memory.close();
   }
-}
-
-function sharedOf(memory: Store): Store {
-  return {
-    limits: memory.limits,
-    get: (key) => memory.get(key),
-    list: (range, options) => memory.list(range, options),
-    snapshot: (keys, ranges, options) => memory.snapshot(keys, ranges, options),
-    commit: (commit) => memory.commit(commit),
-    close() {},
-  };
 }
