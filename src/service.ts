@@ -150,7 +150,7 @@ export function createService(options: ServiceOptions): Service {
     return (await readConsumersOf(APPLICATION, store)).map(({ name }) => name);
   };
   const deliveries = delivery &&
-    new Deliveries({ attempts, delivery, eventStore, heads, runtime, webhooks, knownConsumers });
+    new Deliveries({ ...common, attempts, delivery, eventStore, heads, webhooks, knownConsumers });
   const feed = new EventFeed(APPLICATION, store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({

@@ -18,6 +18,7 @@ import {
   testMessage,
 } from "../../src/webhooks/delivery/delivery.ts";
 import { deliveryStateOf } from "../../src/webhooks/delivery/delivery_state.ts";
+import { secretsOf } from "../../src/webhooks/secrets.ts";
 import { CallableAddresses } from "../../src/webhooks/sending/callable_addresses.ts";
 import { WebhookSender } from "../../src/webhooks/sending/webhook_sender.ts";
 import {
@@ -52,6 +53,8 @@ type Instance = StoreOf<typeof APPLICATION>;
 interface ListedWebhook {
   webhook: WebhookRecord;
   consumer: ConsumerReport | undefined;
+  /** Whether the `WEBHOOK_KEY` of this command signs for it. Without one, nobody knows here, and that of the service does. */
+  hasKey: boolean;
 }
 
 export const command = operatorCommand<Flags>({
@@ -100,13 +103,15 @@ function readerOf({ heads, runtime, store }: Instance): WebhookReader {
 }
 
 async function readWebhooks(instance: Instance): Promise<ListedWebhook[]> {
-  const { heads, store } = instance;
+  const { webhookKeys: keys } = readWebhookConfig();
+  const { heads, runtime, store } = instance;
   const consumers = await readConsumersOf(APPLICATION, store);
   const { head } = await heads.fresh();
   const { byId } = await readerOf(instance).asOf(head);
   return [...byId.values()].map((webhook) => {
     const name = consumerOfWebhook(webhook.id);
-    return { webhook, consumer: consumers.find((it) => it.name === name) };
+    const hasKey = keys === undefined || secretsOf(webhook, keys, runtime.now()).length > 0;
+    return { webhook, consumer: consumers.find((it) => it.name === name), hasKey };
   });
 }
 
@@ -120,24 +125,23 @@ async function readWebhook(instance: Instance, id: string): Promise<ListedWebhoo
 }
 
 /** All members of a webhook but its secrets. */
-function membersOf({ webhook, consumer }: ListedWebhook) {
+function membersOf({ webhook, consumer, hasKey }: ListedWebhook) {
   const { id, url, types, description, createdAt } = webhook;
   const { position, lag, failing } = consumer ?? {};
-  const state = stateOf({ webhook, consumer });
+  const state = stateOf({ webhook, consumer, hasKey });
   return { id, url, types, description, createdAt, state, position, lag, failing };
 }
 
-/** The key of the secrets may be another one here than that of the service. */
-function stateOf({ webhook, consumer }: ListedWebhook): string {
+function stateOf({ webhook, consumer, hasKey }: ListedWebhook): string {
   const { disabledReason } = webhook;
-  const state = deliveryStateOf(webhook, consumer, true);
+  const state = deliveryStateOf(webhook, consumer, hasKey);
   return disabledReason === undefined ? state : `${state} (${disabledReason})`;
 }
 
 function table(webhooks: readonly ListedWebhook[]): string {
-  const rows = webhooks.map(({ webhook, consumer }) => [
+  const rows = webhooks.map(({ webhook, consumer, hasKey }) => [
     webhook.id,
-    stateOf({ webhook, consumer }),
+    stateOf({ webhook, consumer, hasKey }),
     consumer?.position === undefined ? "-" : formatCount(consumer.position),
     consumer === undefined ? "-" : formatCount(consumer.lag),
     shorten(webhook.url, TEXT_WIDTH),

@@ -32,6 +32,7 @@ export const LOG_EVENTS = [
   "stream_failed",
   "telemetry_failed",
   "webhook_disabled",
+  "webhook_key_missing",
   "window_unavailable",
 ] as const;
 

@@ -1,6 +1,7 @@
 import type { ConsumerHandle, EventStore, Head, Runtime } from "eventstore-less";
 import type { HeadReader } from "eventstore-less/parts";
 import type { EventBody } from "../../../events/all_events.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import { webhookPositionOf } from "../webhook_counts.ts";
 import type { WebhookReader, WebhookRecord, Webhooks } from "../webhook_reader.ts";
 import type { AttemptLog } from "./attempt_log.ts";
@@ -16,6 +17,7 @@ export interface DeliveriesDeps {
   delivery: Delivery;
   eventStore: Pick<EventStore<EventBody>, "consume" | "forgetConsumer" | "stopConsumers">;
   heads: HeadReader;
+  report: Logger;
   runtime: Runtime;
   webhooks: WebhookReader;
   /** The names of all consumers that the store knows. */
@@ -31,6 +33,8 @@ export class Deliveries {
   readonly #consumers = new Map<string, ConsumerHandle>();
   /** The webhooks whose consumers are about to end. */
   readonly #ending = new Set<string>();
+  /** The webhooks of which a line of the log has said that their key is missing. */
+  readonly #keyless = new Set<string>();
   /** The webhooks as of the last look. */
   #seen: Webhooks | undefined;
   #isStopped = false;
@@ -120,9 +124,19 @@ export class Deliveries {
     }
     for (const webhook of now.byId.values()) {
       const { id } = webhook;
+      this.#reportKeyless(webhook);
       const isKnown = this.#consumers.has(id) || this.#ending.has(id);
       if (!isKnown && !this.#isStopped && this.#isCalled(webhook)) this.#begin(webhook);
     }
+  }
+
+  /** Says once that an endpoint is not called, which nobody would notice otherwise. */
+  #reportKeyless(webhook: WebhookRecord): void {
+    const { id, disabledReason } = webhook;
+    if (disabledReason !== undefined || this.#deps.delivery.hasKeyOf(webhook)) return;
+    if (this.#keyless.has(id)) return;
+    this.#keyless.add(id);
+    this.#deps.report("warn", "webhook_key_missing", { webhook: id });
   }
 
   #isCalled(webhook: WebhookRecord | undefined): webhook is WebhookRecord {

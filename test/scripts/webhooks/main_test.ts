@@ -39,6 +39,9 @@ test("webhooks: lists them, and shows the last attempts of one", async () => {
   assertMatch(head, /^ID +STATE +PLACE +BEHIND +URL +FAILURE$/);
   assertMatch(row, RegExp(`^${ID} +working +- +- +${URL}$`));
   assertEquals(rest, [""]);
+  const env = { WEBHOOK_KEY: KEY };
+  const byOther = await expectTask(["webhooks", "list"], { kvPath, env });
+  assertMatch(byOther, RegExp(`^${ID} +off `, "m"));
   const attempts = await expectTask(["webhooks", "attempts", ID], { kvPath });
   assertMatch(attempts, /^2026-01-02 03:04:05Z +0000000000000002-\w+ +500 +31 ms +No room$/m);
   const [attempt] = JSON.parse(

@@ -248,11 +248,13 @@ Deno.test("after a kill, another instance takes over, and repeats only from the 
 
 Deno.test("a webhook whose key is missing is not called, and the other instance that has it calls", async () => {
   await using world = await WebhookWorld.open();
-  world.start(WebhookKeys.of([new Uint8Array(32).fill(8)]));
-  await world.add({ url: SHOP });
+  const { reports } = world.start(WebhookKeys.of([new Uint8Array(32).fill(8)]));
+  const id = await world.add({ url: SHOP });
   await world.addPets(1);
   await world.advance(5_000);
   assertEquals(world.received, []);
+  // The operator hears of it once.
+  assertEquals(reports, [["webhook_key_missing", { webhook: id }]]);
   world.start();
   await world.advance(5_000);
   assertEquals(world.confirmedBy(SHOP), [3]);
