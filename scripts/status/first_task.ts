@@ -54,14 +54,15 @@ export function firstTask(status: ServiceStatus, now: number): string | undefine
   if (now - Date.parse(audit.endedAt) > AUDIT_AGE_LIMIT_MS) {
     return `The last audit is older than a day: ${runAudit}`;
   }
-  const failing = consumers.find((it) => isFailingLong(it, now));
-  if (failing !== undefined) {
-    return `Consumer ${failing.name} has failed for a day: ${failing.failing!.reason}`;
-  }
   const [key] = expiringKeys(liveKeys, now);
-  if (key === undefined) return undefined;
-  const end = formatMinute(key.expiresAt);
-  return `Key ${key.id} expires at ${end}: ${commandName(`keys rotate ${key.id}`)}`;
+  if (key !== undefined) {
+    const end = formatMinute(key.expiresAt);
+    return `Key ${key.id} expires at ${end}: ${commandName(`keys rotate ${key.id}`)}`;
+  }
+  const failing = consumers.find((it) => isFailingLong(it, now));
+  if (failing === undefined) return undefined;
+  const list = commandName("webhooks list");
+  return `Consumer ${failing.name} has failed for a day: ${failing.failing!.reason}; see ${list}`;
 }
 
 function isFailingLong({ failing }: ConsumerReport, now: number): boolean {

@@ -58,14 +58,14 @@ function failingSince(ms: number) {
 /** Each case is more urgent than those before it. */
 const CASES: [name: string, change: Partial<ServiceStatus>, task: string][] = [
   [
+    "a consumer that fails for a day",
+    { consumers: [{ ...CONSUMER, failing: failingSince(DAY_MS + 1) }] },
+    "Consumer webhooks/01KA has failed for a day: It answered 500; see pets webhooks list",
+  ],
+  [
     "a key that expires within 30 days",
     { liveKeys: [{ ...KEY, expiresAt: NOW + 30 * DAY_MS }] },
     "Key 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B expires at 2026-12-20 12:00Z: pets keys rotate 01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
-  ],
-  [
-    "a consumer that fails for a day",
-    { consumers: [{ ...CONSUMER, failing: failingSince(DAY_MS + 1) }] },
-    "Consumer webhooks/01KA has failed for a day: It answered 500",
   ],
   [
     "an audit that is older than a day",
