@@ -80,7 +80,8 @@ async function prepare(deps: AddWebhookDeps, { request, baseUrl }: ApiRequest, t
   const terms = parseBody(await deps.bodies.readJson(request), NewWebhook, ShownWebhook);
   expectCallable(terms.url, deps);
   return async () => {
-    // Without the record, the consumer of the first webhook would need a place, because the log has events before it.
+    // The record is made before the event, so that the consumer of the webhook may begin by itself. If it were made
+    // later, nobody would know whether the webhook has had another place before.
     await deps.eventStore.registerConsumers(WEBHOOKS_COLLECTION);
     const added = await commands.addWebhook(deps, { terms, token, idempotencyKey });
     return secretResponse(201, added, { location: `${baseUrl}/webhooks/${added.id}` });

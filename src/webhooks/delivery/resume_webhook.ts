@@ -106,7 +106,8 @@ async function resume(
   const rule = resumptionRule(request);
   rule.decide({ byId, time: new Date(runtime.now()).toISOString() });
   const name = consumerOfWebhook(webhookId);
-  // The place is named before the event, after which nothing may be sent from the former one.
+  // First the new place is stored, then the event. In the other order, an instance could see the webhook enabled, and
+  // send events from the old place.
   if (lastEventId === undefined) {
     const { addedAt } = byId.get(webhookId)!;
     if (await eventStore.needsPlace(name, addedAt)) throw stoppedError();
