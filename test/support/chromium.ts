@@ -2,6 +2,7 @@ import { systemRuntime } from "eventstore-less/startup";
 import { assertEquals } from "@std/assert";
 import { type FetchHandler, serveFetch } from "./fetch_from.ts";
 import { CHROMIUM_PATH, launchChromium } from "./launch_chromium.ts";
+import { withSecondTry } from "./second_try.ts";
 import { permissions, testNeeding } from "./test_needing.ts";
 import { IS_ON_NODE } from "./programs.ts";
 import { openRealStore } from "./real_store.ts";
@@ -43,44 +44,45 @@ Deno.test.afterAll(async () => await (await launched)?.close());
 
 /** Declares a test in a real browser. No page may have errors, break its policy, call others or have two streams. */
 export function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
-  test(`${name}, in a real browser`, async () => {
-    await using cleanUp = new AsyncDisposableStack();
-    const service = await openService(cleanUp);
-    const network = { fetch: service.fetch };
-    const server = cleanUp.use(serveFetch(behindPrefix(network)));
-    const own = `http://127.0.0.1:${server.port}${PREFIX}`;
-    const browser = await (launched ??= launchChromium());
-    const complaints: string[] = [];
-    const open: Parts["open"] = async (path, options = {}) => {
-      const { address = own, beside, width = 1280, ...more } = options;
-      const viewport = { width, height: 844 };
-      const context = beside?.context() ?? await browser.newContext({ ...more, viewport });
-      const page = await context.newPage();
-      context.setDefaultTimeout(HANG_LIMIT_MS);
-      cleanUp.defer(() => context.close());
-      const streams = page.streams = new Set<Page>();
-      page.on("request", (request: Page) => {
-        if (!request.url().startsWith(`${address}/`)) complaints.push(request.url());
-        if (request.headers().accept === "text/event-stream") streams.add(request);
-        if (streams.size > 1) complaints.push("a second stream");
-      });
-      page.on("requestfinished", (request: Page) => streams.delete(request));
-      page.on("requestfailed", (request: Page) => streams.delete(request));
-      page.on("pageerror", (error: Error) => complaints.push(error.message));
-      page.on("console", (message: Page) => {
-        const text = `${message.text()} (${message.location().url})`;
-        // The browser reports every lost connection, and every error that the interface returns.
-        // It also reports that a page of another host has no TLS, and a dialog that opens while something has the focus.
-        const isExpected =
-          /^(@scalar|Failed to load .*(_CONN|_EMPTY|\/v1\/)|The Cross-Origin-Op|Autofocus proc)/;
-        if (!isExpected.test(text)) complaints.push(text);
-      });
-      await page.goto(`${address}${path}`);
-      return page;
-    };
-    await check({ service, address: own, network, open });
-    assertEquals(complaints, []);
-  });
+  test(`${name}, in a real browser`, () =>
+    withSecondTry(name, async () => {
+      await using cleanUp = new AsyncDisposableStack();
+      const service = await openService(cleanUp);
+      const network = { fetch: service.fetch };
+      const server = cleanUp.use(serveFetch(behindPrefix(network)));
+      const own = `http://127.0.0.1:${server.port}${PREFIX}`;
+      const browser = await (launched ??= launchChromium());
+      const complaints: string[] = [];
+      const open: Parts["open"] = async (path, options = {}) => {
+        const { address = own, beside, width = 1280, ...more } = options;
+        const viewport = { width, height: 844 };
+        const context = beside?.context() ?? await browser.newContext({ ...more, viewport });
+        const page = await context.newPage();
+        context.setDefaultTimeout(HANG_LIMIT_MS);
+        cleanUp.defer(() => context.close());
+        const streams = page.streams = new Set<Page>();
+        page.on("request", (request: Page) => {
+          if (!request.url().startsWith(`${address}/`)) complaints.push(request.url());
+          if (request.headers().accept === "text/event-stream") streams.add(request);
+          if (streams.size > 1) complaints.push("a second stream");
+        });
+        page.on("requestfinished", (request: Page) => streams.delete(request));
+        page.on("requestfailed", (request: Page) => streams.delete(request));
+        page.on("pageerror", (error: Error) => complaints.push(error.message));
+        page.on("console", (message: Page) => {
+          const text = `${message.text()} (${message.location().url})`;
+          // The browser reports every lost connection, and every error that the interface returns.
+          // It also reports that a page of another host has no TLS, and a dialog that opens while something has the focus.
+          const isExpected =
+            /^(@scalar|Failed to load .*(_CONN|_EMPTY|\/v1\/)|The Cross-Origin-Op|Autofocus proc)/;
+          if (!isExpected.test(text)) complaints.push(text);
+        });
+        await page.goto(`${address}${path}`);
+        return page;
+      };
+      await check({ service, address: own, network, open });
+      assertEquals(complaints, []);
+    }));
 }
 
 /** Opens a service. If the programs run on Node, one there on the same file handles its requests. */
