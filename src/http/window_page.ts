@@ -18,6 +18,9 @@ import { unknownPathError } from "./routes.ts";
 const UNAVAILABLE =
   "The window cannot be shown, because its script could not be made. The log of the service says why.\n";
 
+/** Without comments and without the ends and beginnings of lines, which only people need. */
+const TEXT = HTML.replaceAll(/<!--[^]*?-->|\n */g, "");
+
 const PAGE = "/window";
 const STYLE = "/window/window.css";
 
@@ -114,9 +117,9 @@ function assetsOf(scripts: Scripts): ReadonlyMap<string, StaticAsset> {
 /** The page names the scripts that its first one imports at once, so that the browser loads them side by side. */
 function pageOf(scripts: Scripts): string {
   const imported = importedAtOnce(scripts).map((name) =>
-    `<link rel="modulepreload" href="window/${name}">\n    `
+    `<link rel="modulepreload" href="window/${name}">`
   );
-  return HTML
+  return TEXT
     .replace(FIRST_ELEMENT, () => `<script>${FIRST_SCRIPT}</script>`)
     .replace(ENTRY_ELEMENT, imported.join("") + ENTRY_ELEMENT);
 }
