@@ -18,7 +18,7 @@ import {
   testMessage,
 } from "../../src/webhooks/delivery/delivery.ts";
 import { deliveryStateOf } from "../../src/webhooks/delivery/delivery_state.ts";
-import { secretsOf } from "../../src/webhooks/secrets.ts";
+import type { WebhookKeys } from "../../src/webhooks/secrets.ts";
 import { CallableAddresses } from "../../src/webhooks/sending/callable_addresses.ts";
 import { WebhookSender } from "../../src/webhooks/sending/webhook_sender.ts";
 import {
@@ -53,8 +53,6 @@ type Instance = StoreOf<typeof APPLICATION>;
 interface ListedWebhook {
   webhook: WebhookRecord;
   consumer: ConsumerReport | undefined;
-  /** Whether the `WEBHOOK_KEY` of this command signs for it. Without one, nobody knows here, and that of the service does. */
-  hasKey: boolean;
 }
 
 export const command = operatorCommand<Flags>({
@@ -93,8 +91,12 @@ function expectUsage(
 }
 
 async function list({ json = false }: Flags): Promise<void> {
+  const { webhookKeys: keys } = readWebhookConfig();
   const webhooks = await withInstance(readWebhooks);
-  await print(escapeInvisible(json ? JSON.stringify(webhooks.map(membersOf)) : table(webhooks)));
+  const text = json
+    ? JSON.stringify(webhooks.map((it) => membersOf(it, keys)))
+    : table(webhooks, keys);
+  await print(escapeInvisible(text));
 }
 
 function readerOf({ heads, runtime, store }: Instance): WebhookReader {
@@ -103,15 +105,13 @@ function readerOf({ heads, runtime, store }: Instance): WebhookReader {
 }
 
 async function readWebhooks(instance: Instance): Promise<ListedWebhook[]> {
-  const { webhookKeys: keys } = readWebhookConfig();
-  const { heads, runtime, store } = instance;
+  const { heads, store } = instance;
   const consumers = await readConsumersOf(APPLICATION, store);
   const { head } = await heads.fresh();
   const { byId } = await readerOf(instance).asOf(head);
   return [...byId.values()].map((webhook) => {
     const name = consumerOfWebhook(webhook.id);
-    const hasKey = keys === undefined || secretsOf(webhook, keys, runtime.now()).length > 0;
-    return { webhook, consumer: consumers.find((it) => it.name === name), hasKey };
+    return { webhook, consumer: consumers.find((it) => it.name === name) };
   });
 }
 
@@ -125,23 +125,25 @@ async function readWebhook(instance: Instance, id: string): Promise<ListedWebhoo
 }
 
 /** All members of a webhook but its secrets. */
-function membersOf({ webhook, consumer, hasKey }: ListedWebhook) {
+function membersOf({ webhook, consumer }: ListedWebhook, keys: WebhookKeys | undefined) {
   const { id, url, types, description, createdAt } = webhook;
   const { position, lag, failing } = consumer ?? {};
-  const state = stateOf({ webhook, consumer, hasKey });
+  const state = stateOf({ webhook, consumer }, keys);
   return { id, url, types, description, createdAt, state, position, lag, failing };
 }
 
-function stateOf({ webhook, consumer, hasKey }: ListedWebhook): string {
+/** Without keys, this command cannot know whether the service has that of the secret. */
+function stateOf({ webhook, consumer }: ListedWebhook, keys: WebhookKeys | undefined): string {
+  const hasKey = keys === undefined || keys.textOf(webhook.secrets[0]) !== undefined;
   const { disabledReason } = webhook;
   const state = deliveryStateOf(webhook, consumer, hasKey);
   return disabledReason === undefined ? state : `${state} (${disabledReason})`;
 }
 
-function table(webhooks: readonly ListedWebhook[]): string {
-  const rows = webhooks.map(({ webhook, consumer, hasKey }) => [
+function table(webhooks: readonly ListedWebhook[], keys: WebhookKeys | undefined): string {
+  const rows = webhooks.map(({ webhook, consumer }) => [
     webhook.id,
-    stateOf({ webhook, consumer, hasKey }),
+    stateOf({ webhook, consumer }, keys),
     consumer?.position === undefined ? "-" : formatCount(consumer.position),
     consumer === undefined ? "-" : formatCount(consumer.lag),
     shorten(webhook.url, TEXT_WIDTH),
