@@ -80,8 +80,9 @@ async function prepare(deps: AddWebhookDeps, { request, baseUrl }: ApiRequest, t
   const terms = parseBody(await deps.bodies.readJson(request), NewWebhook, ShownWebhook);
   expectCallable(terms.url, deps);
   return async () => {
-    // The record is made before the event, so that the consumer of the webhook may begin by itself. If it were made
-    // later, nobody would know whether the webhook has had another place before.
+    // The record of the places must be older than the event `WebhookAdded`. Then a webhook without a place is new, and
+    // its deliveries begin. If it were younger, a place might have been lost with an earlier record, and they would wait
+    // until somebody names one.
     await deps.eventStore.registerConsumers(WEBHOOKS_COLLECTION);
     const added = await commands.addWebhook(deps, { terms, token, idempotencyKey });
     return secretResponse(201, added, { location: `${baseUrl}/webhooks/${added.id}` });

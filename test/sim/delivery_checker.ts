@@ -158,14 +158,17 @@ function* checkSequence(
   }
 }
 
-/** Checks that no instance repeats what it had stored as handled. */
+/**
+ * Checks that no instance sends an event again that it had itself stored as handled, unless the owner let the webhook
+ * continue from an earlier position.
+ */
 function* checkRepetitions(
   webhook: LoggedWebhook,
   attempts: readonly Delivered[],
   stored: readonly StoredPlaces[],
 ): Iterable<string> {
   const name = `webhooks/${webhook.id}`;
-  // A place that an owner has named is known to who works when they write the next time.
+  // Without the writes that name a place for an owner: the instance that delivers learns of it at its own next write.
   const handled = stored.filter(({ places }, index) =>
     places[name]?.named === stored[index - 1]?.places[name]?.named
   );

@@ -106,8 +106,8 @@ async function resume(
   const rule = resumptionRule(request);
   rule.decide({ byId, time: new Date(runtime.now()).toISOString() });
   const name = consumerOfWebhook(webhookId);
-  // First the new place is stored, then the event. In the other order, an instance could see the webhook enabled, and
-  // send events from the old place.
+  // A new place is stored before the event `WebhookResumed`. In the other order, an instance could see the webhook
+  // enabled, and send what follows the old place. If the event cannot be stored, the client repeats the request.
   if (lastEventId === undefined) {
     const { addedAt } = byId.get(webhookId)!;
     if (await eventStore.needsPlace(name, addedAt)) throw stoppedError();
